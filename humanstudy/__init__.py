@@ -1,0 +1,1 @@
+"""The human study: annotation, scene review, recruitment, agreement."""

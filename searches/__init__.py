@@ -1,0 +1,1 @@
+"""Systems under test, search runs and what they found."""

@@ -1,0 +1,93 @@
+"""The lifecycle of runs, jobs and findings, with the one table of allowed moves."""
+
+from django.db.models import TextChoices
+
+
+class RunState(TextChoices):
+    """Where a run stands."""
+
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Running"
+    PAUSED = "paused", "Paused"
+    CANCELLING = "cancelling", "Cancelling"
+    CANCELLED = "cancelled", "Cancelled"
+    SUCCEEDED = "succeeded", "Finished"
+    FAILED = "failed", "Failed"
+
+
+FINAL_STATES = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED})
+LIVE_STATES = frozenset({RunState.QUEUED, RunState.RUNNING, RunState.CANCELLING})
+
+RUN_MOVES: dict[RunState, frozenset[RunState]] = {
+    RunState.QUEUED: frozenset({RunState.RUNNING, RunState.PAUSED, RunState.CANCELLED, RunState.FAILED}),
+    RunState.RUNNING: frozenset(
+        {RunState.QUEUED, RunState.SUCCEEDED, RunState.FAILED, RunState.PAUSED, RunState.CANCELLING}
+    ),
+    RunState.PAUSED: frozenset({RunState.QUEUED, RunState.CANCELLED}),
+    RunState.CANCELLING: frozenset({RunState.CANCELLED}),
+    RunState.CANCELLED: frozenset({RunState.QUEUED}),
+    RunState.FAILED: frozenset({RunState.QUEUED}),
+    # Only "retry the call errors" reopens a finished run.
+    RunState.SUCCEEDED: frozenset({RunState.QUEUED}),
+}
+
+
+class Queue(TextChoices):
+    """Static queues; a worker serves some of them."""
+
+    CPU = "cpu", "CPU"
+    GPU = "gpu", "GPU"
+    API = "api", "Remote API"
+
+
+class JobState(TextChoices):
+    """Where a short job (try a system, draw a scene) stands."""
+
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Running"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+
+
+class JobKind(TextChoices):
+    """What a short job does."""
+
+    TRY_SUT = "try_sut", "Try a system"
+    RENDER_SCENE = "render_scene", "Draw a scene"
+
+
+class TrialStatus(TextChoices):
+    """What is known of one concept set (mirrors the core's trial status)."""
+
+    OPEN = "open", "Open"
+    DECIDED_FAIL = "decided_fail", "Decided: fails"
+    DECIDED_PASS = "decided_pass", "Decided: passes"
+    PARKED = "parked", "Parked"
+    INCOMPATIBLE = "incompatible", "Cannot be drawn"
+
+
+class Verdict(TextChoices):
+    """How one sample ended (mirrors the core's verdict)."""
+
+    PASS = "pass", "Passed"
+    FAIL = "fail", "Failed"
+    CALL_ERROR = "call_error", "Call error"
+    INCOMPATIBLE = "incompatible", "Cannot be drawn"
+
+
+class FindingState(TextChoices):
+    """How far a failure mode is trusted."""
+
+    SUSPECTED = "suspected", "Suspected"
+    CONFIRMED = "confirmed", "Confirmed"
+    REFUTED = "refuted", "Refuted"
+    UNDETERMINED = "undetermined", "Undetermined"
+
+
+class Direction(TextChoices):
+    """In which direction a wrong driving answer errs."""
+
+    UNDER = "under-reaction", "Under-reaction"
+    INSUFFICIENT = "insufficient", "Insufficient"
+    OVER = "over-reaction", "Over-reaction"
+    NONE = "", "None"

@@ -1,0 +1,1 @@
+"""Commands: everything a browser can launch, a shell can too."""

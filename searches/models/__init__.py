@@ -1,0 +1,27 @@
+"""Rows of the searches app."""
+
+from searches.models.account import User
+from searches.models.audit import AuditEntry
+from searches.models.campaign import Campaign
+from searches.models.finding import Finding
+from searches.models.job import Job
+from searches.models.run import RunEvent, Sample, SearchRun, Trial
+from searches.models.storage import Blob, CachedReply
+from searches.models.sut import SutRecord
+from searches.models.worker import WorkerHeartbeat
+
+__all__ = [
+    "AuditEntry",
+    "Blob",
+    "CachedReply",
+    "Campaign",
+    "Finding",
+    "Job",
+    "RunEvent",
+    "Sample",
+    "SearchRun",
+    "SutRecord",
+    "Trial",
+    "User",
+    "WorkerHeartbeat",
+]

@@ -1,0 +1,49 @@
+"""Failure modes that a search suspects."""
+
+from django.db import models
+from django.urls import reverse
+
+from searches.enums import Direction, FindingState
+from searches.models.run import SearchRun, Trial
+from searches.models.sut import SutRecord
+
+
+class Finding(models.Model):
+    """A concept set on which a system fails too often, with the counts it was found with.
+
+    A curtailed set carries its decided class and no rate: ``fails``/``n`` of it are biased upwards.
+    """
+
+    run = models.ForeignKey(SearchRun, on_delete=models.CASCADE, related_name="findings")
+    trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="finding")
+    sut = models.ForeignKey(SutRecord, on_delete=models.PROTECT, related_name="findings")
+    domain = models.CharField(max_length=64)
+    domain_version = models.CharField(max_length=16)
+    state = models.CharField(max_length=14, choices=FindingState.choices, default=FindingState.SUSPECTED)
+    key = models.CharField(max_length=255)
+    concepts = models.JSONField()
+    size = models.PositiveSmallIntegerField()
+    fails = models.PositiveSmallIntegerField()
+    invalid = models.PositiveSmallIntegerField(default=0)
+    n = models.PositiveSmallIntegerField()
+    is_curtailed = models.BooleanField(default=False)
+    is_minimal_in_run = models.BooleanField(default=True)
+    expected_action = models.CharField(max_length=40)
+    answered_action = models.CharField(max_length=40, blank=True)
+    direction = models.CharField(max_length=16, choices=Direction.choices, blank=True)
+    rule_id = models.CharField(max_length=60, blank=True)
+    found_at_inference = models.PositiveIntegerField(default=0)
+    thumbnails = models.JSONField(default=list, blank=True)
+    reason_text = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["state", "sut"]), models.Index(fields=["run", "-fails"])]
+
+    def __str__(self) -> str:
+        return self.key
+
+    def get_absolute_url(self) -> str:
+        """Return the address of its page."""
+        return reverse("finding_detail", args=[self.pk])

@@ -1,0 +1,50 @@
+"""Registered systems under test."""
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from searches.enums import Queue
+
+
+class SutRecord(models.Model):
+    """A vision-language model as a black box: how to load it and what it has cost so far.
+
+    ``params`` is the validated parameter model of its kind (``SUT_KINDS[kind].params``).
+    """
+
+    slug = models.SlugField(max_length=64, unique=True)
+    name = models.CharField(max_length=120)
+    kind = models.CharField(max_length=32)
+    params = models.JSONField(default=dict)
+    queue = models.CharField(max_length=8, choices=Queue.choices, default=Queue.CPU)
+    description = models.TextField(blank=True)
+    fingerprint = models.CharField(max_length=64, blank=True)
+    details = models.JSONField(default=dict, blank=True)
+    is_enabled = models.BooleanField(default=True)
+    is_sample = models.BooleanField(default=False)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    n_calls = models.BigIntegerField(default=0)
+    n_call_errors = models.BigIntegerField(default=0)
+    latency_ms_sum = models.FloatField(default=0.0)
+    spend_usd = models.FloatField(default=0.0)
+    last_error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name = "system under test"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        """Return the address of its page."""
+        return reverse("sut_detail", args=[self.slug])
+
+    @property
+    def mean_latency_ms(self) -> float | None:
+        """Mean wall time of an answered call, in milliseconds."""
+        answered = self.n_calls - self.n_call_errors
+        return self.latency_ms_sum / answered if answered > 0 else None

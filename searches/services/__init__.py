@@ -1,0 +1,1 @@
+"""What the pages, tasks and commands do; the rules live here."""

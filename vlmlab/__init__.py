@@ -1,0 +1,1 @@
+"""Wiring and science of VLM Lab: settings, the small shared web layer, and the numerical core."""

@@ -1,0 +1,41 @@
+"""Errors a person can act on: each carries a message, a hint, and where it belongs."""
+
+
+class VlmLabError(Exception):
+    """A condition that a person can understand and change.
+
+    Args:
+        message: what happened, one sentence, no internals.
+        hint: what to do about it; may be empty.
+        field: the form field or configuration key it belongs to, if any.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", field: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.field = field
+
+    def __str__(self) -> str:
+        """Return the message and the hint as one line."""
+        return f"{self.message} {self.hint}".strip()
+
+
+class ConfigError(VlmLabError):
+    """A stored or submitted setting is out of range or unknown."""
+
+
+class ConceptError(VlmLabError):
+    """A concept id is unknown, or a concept set is not valid in its domain."""
+
+
+class GenerationError(VlmLabError):
+    """A scene could not be made; never a failure of the system under test."""
+
+
+class SutError(VlmLabError):
+    """A system under test cannot be registered, loaded or reached."""
+
+
+class ImageError(VlmLabError):
+    """An image file is refused: format, size, or damage."""

@@ -1,0 +1,1 @@
+"""Concepts, rules, scene descriptions and the back ends that draw them."""

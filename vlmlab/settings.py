@@ -1,0 +1,207 @@
+"""Every setting of the site, read once from the environment (``VLMLAB_*``)."""
+
+import sys
+from pathlib import Path
+
+import environ
+from csp.constants import NONE, SELF
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+environ.Env.read_env(env.str("VLMLAB_ENV_FILE", str(BASE_DIR / ".env")))
+
+IS_TEST = "pytest" in sys.modules
+DATA_DIR = Path(env.str("VLMLAB_DATA_DIR", str(BASE_DIR / "var"))).resolve()
+MODEL_DIR = Path(env.str("VLMLAB_MODEL_DIR", str(DATA_DIR / "models"))).resolve()
+SHIPPED_MODEL_DIR = BASE_DIR / "vlmlab" / "assets"
+BLOB_DIR = Path(env.str("VLMLAB_BLOB_DIR", str(DATA_DIR / "blobs"))).resolve()
+SCENE_CACHE_DIR = Path(env.str("VLMLAB_SCENE_CACHE_DIR", str(DATA_DIR / "scenes"))).resolve()
+SCENE_CACHE_MAX_BYTES = env.int("VLMLAB_SCENE_CACHE_MAX_BYTES", 2_000_000_000)
+
+DEBUG = env.bool("VLMLAB_DEBUG", False)
+GENERATED_KEY_PREFIX = "django-insecure-"
+SECRET_KEY_FILE = DATA_DIR / "secret_key"
+
+
+def _secret_key() -> str:
+    """Return the configured key, or one generated on first use and kept in the data folder."""
+    configured: str = env.str("VLMLAB_SECRET_KEY", "")
+    if configured:
+        return configured
+    if IS_TEST:
+        return GENERATED_KEY_PREFIX + "tests-only"
+    from vlmlab.serve.secret_key import read_or_create_key
+
+    return read_or_create_key(SECRET_KEY_FILE, prefix=GENERATED_KEY_PREFIX)
+
+
+SECRET_KEY = _secret_key()
+ALLOWED_HOSTS = env.list("VLMLAB_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("VLMLAB_CSRF_TRUSTED_ORIGINS", default=[])
+IS_HTTPS = env.bool("VLMLAB_HTTPS", False)
+
+INSTALLED_APPS = [
+    "searches",
+    "humanstudy",
+    "vlmlab.web",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "axes",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "template_partials",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "vlmlab.web.access.AccessMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "vlmlab.web.errors.VlmLabErrorMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "vlmlab.urls"
+WSGI_APPLICATION = "vlmlab.wsgi.application"
+ASGI_APPLICATION = "vlmlab.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "vlmlab.web.context.site",
+            ],
+        },
+    },
+]
+
+# --- database -----------------------------------------------------------------------------------------
+DATABASES = {"default": env.db("VLMLAB_DATABASE_URL", f"sqlite:///{DATA_DIR / 'vlmlab.sqlite3'}")}
+DATABASES["default"]["CONN_MAX_AGE"] = 0
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # WAL + IMMEDIATE: concurrent writers wait instead of failing with "database is locked".
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON; "
+            f"PRAGMA synchronous={env.str('VLMLAB_SQLITE_SYNCHRONOUS', 'FULL')};"
+        ),
+    }
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- people -------------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "searches.User"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = 0.25
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HTTP_RESPONSE_CODE = 429
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+PERMISSION_TABLES = ["vlmlab.web.permissions", "searches.permissions", "humanstudy.permissions"]
+
+# --- security -----------------------------------------------------------------------------------------
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SECURE_SSL_REDIRECT = IS_HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = IS_HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("VLMLAB_BEHIND_PROXY", False) else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+# Plotly writes one empty <style> element; the hash of the empty text allows it and nothing else.
+EMPTY_STYLE_HASH = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "style-src": [SELF, EMPTY_STYLE_HASH],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# --- queue --------------------------------------------------------------------------------------------
+BROKER_URL = env.str("VLMLAB_BROKER_URL", "")  # "" = workers poll the run table
+LEASE_SECONDS = env.int("VLMLAB_LEASE_SECONDS", 60)
+SLICE_SECONDS = env.float("VLMLAB_SLICE_SECONDS", 20.0)
+POLL_SECONDS = env.float("VLMLAB_POLL_SECONDS", 0.25)
+REAPER_SECONDS = env.float("VLMLAB_REAPER_SECONDS", 15.0)
+MAX_BATCH_SECONDS = env.float("VLMLAB_MAX_BATCH_SECONDS", 600.0)
+
+# --- words, files, cache ------------------------------------------------------------------------------
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = env.str("VLMLAB_TIME_ZONE", "UTC")
+USE_I18N = True
+USE_TZ = True
+USE_THOUSAND_SEPARATOR = True
+STATIC_URL = "static/"
+STATIC_ROOT = Path(env.str("VLMLAB_STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "django.contrib.staticfiles.storage.StaticFilesStorage"
+            if IS_TEST or DEBUG
+            else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        )
+    },
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 25_000_000
+FILE_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "site_cache"}
+    if not IS_TEST
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("VLMLAB_LOG_LEVEL", "INFO")},
+}
