@@ -1,0 +1,303 @@
+"""Concepts, constraints and the domain that ties them together."""
+
+import difflib
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from vlmlab.core.errors import ConceptError
+from vlmlab.core.scenes.rules import Decision, PlacedEntity, Rule, Situation, first_decision
+from vlmlab.core.scenes.universe import MaskConstraint, Masks, enumerate_masks
+
+Key = tuple[str, ...]
+ConceptKind = Literal["map", "signal", "entity", "modifier"]
+Glyph = Literal["obstacle", "person", "vehicle", "prop", "signal", "map", "weather", "modifier"]
+
+
+@dataclass(frozen=True)
+class Concept:
+    """One row of the catalogue.
+
+    Attributes:
+        id: canonical id.
+        category: heading it is listed under.
+        kind: what it does to a scene.
+        label: short name for people.
+        description: one sentence.
+        glyph: picture sign of its chip.
+        group: concepts of one group fill the same slot.
+        implies: concepts whose scene parts it brings along.
+        cls: class of an entity (``obstacle``, ``vru``, ``vehicle``, ``prop``).
+        distance: distance bucket of an entity before modifiers.
+        placement: placement of an entity before modifiers.
+        modifiable: whether place and distance modifiers act on it.
+        adverse: whether this weather is a reason to slow down.
+        sets: attribute -> value that a modifier gives its entity.
+        snippet: words for image-generating models.
+        statement_true: a sentence that is true where the concept is present.
+        statement_false: its counterpart, false there.
+    """
+
+    id: str
+    category: str
+    kind: ConceptKind
+    label: str
+    description: str
+    glyph: Glyph
+    group: str = ""
+    implies: tuple[str, ...] = ()
+    cls: str = ""
+    distance: str = ""
+    placement: str = ""
+    modifiable: bool = False
+    adverse: bool = False
+    sets: Mapping[str, str] = field(default_factory=dict)
+    snippet: str = ""
+    statement_true: str = ""
+    statement_false: str = ""
+
+    @property
+    def joins_entity(self) -> bool:
+        """Whether it changes an entity (place or distance) and not the whole scene."""
+        return bool(self.sets)
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a valid set must meet.
+
+    Attributes:
+        id: row id.
+        type: ``at_most_one`` of ``ids``, or ``requires_any`` of ``any_of`` where one of ``if_any`` is present.
+        ids: the concepts that exclude each other.
+        if_any: the concepts that need something; empty = every set.
+        any_of: what they need.
+        explanation: one sentence: why.
+        advice: one sentence: what to do.
+    """
+
+    id: str
+    type: Literal["at_most_one", "requires_any"]
+    explanation: str
+    advice: str
+    ids: tuple[str, ...] = ()
+    if_any: tuple[str, ...] = ()
+    any_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chip:
+    """What one chip of a set shows: a concept and the modifiers joined to it."""
+
+    concept: Concept
+    modifiers: tuple[Concept, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The labels in one line, such as ``Cone | far``."""
+        return " | ".join([self.concept.label, *(modifier.label for modifier in self.modifiers)])
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """A catalogue of concepts with its constraints, rules and texts; immutable, compared by identity.
+
+    Attributes:
+        slug: key of the domain.
+        version: first 12 hex digits of the content's SHA-256.
+        title: for people.
+        concepts: in catalogue order; bit j of a mask is the j-th.
+        constraints: what a valid set must meet.
+        rules: in order of priority.
+        actions: id -> label, the most severe first.
+        option_texts: id -> text of the answer option.
+        max_size: largest set.
+        aliases: other names of concepts -> canonical id.
+        distances_m: bucket -> lowest and highest distance in metres.
+        question, answer_request, reason_request: texts of the question.
+    """
+
+    slug: str
+    version: str
+    title: str
+    concepts: tuple[Concept, ...]
+    constraints: tuple[Constraint, ...]
+    rules: tuple[Rule, ...]
+    actions: Mapping[str, str]
+    option_texts: Mapping[str, str]
+    max_size: int
+    aliases: Mapping[str, str]
+    distances_m: Mapping[str, tuple[float, float]]
+    question: str
+    answer_request: str
+    reason_request: str
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """Canonical id -> position in the catalogue."""
+        return {concept.id: position for position, concept in enumerate(self.concepts)}
+
+    def concept(self, concept_id: str) -> Concept:
+        """Return the concept of a canonical id; ConceptError where it is unknown."""
+        position = self.index.get(concept_id)
+        if position is None:
+            raise self._unknown(concept_id)
+        return self.concepts[position]
+
+    def canonical(self, ids: Iterable[str]) -> Key:
+        """Return the set as a key: aliases resolved, slot numbers dropped, no repeats, catalogue order.
+
+        Args:
+            ids: names as a person or a paper writes them (``weather_foggy_0``, ``dumpster_near``).
+
+        Raises:
+            ConceptError: a name is unknown; the message lists the nearest known ones.
+        """
+        return tuple(sorted({self._resolve(name) for name in ids}, key=self.index.__getitem__))
+
+    def why_invalid(self, key: Key) -> str | None:
+        """Return why a canonical set cannot be drawn and what to do, or None when it is valid."""
+        if not key:
+            return "The set is empty. Choose at least one concept."
+        if len(key) > self.max_size:
+            surplus = len(key) - self.max_size
+            return f"A set has at most {self.max_size} concepts, this one has {len(key)}. Take {surplus} out."
+        mask = self.mask(key)
+        for constraint, compiled in zip(self.constraints, self._compiled, strict=True):
+            if not _is_met(compiled, mask):
+                return f"{self._clash(constraint, key)}: {constraint.explanation} {constraint.advice}"
+        return None
+
+    def is_compatible(self, key: Key) -> bool:
+        """Return whether the concepts of a canonical set can occur together."""
+        return self.why_invalid(key) is None
+
+    def mask(self, key: Iterable[str]) -> int:
+        """Return the set as bits: bit j stands for the j-th concept of the catalogue."""
+        mask = 0
+        for concept_id in key:
+            position = self.index.get(concept_id)
+            if position is None:
+                raise self._unknown(concept_id)
+            mask |= 1 << position
+        return mask
+
+    def key_of(self, mask: int) -> Key:
+        """Return the canonical key of a mask."""
+        mask = int(mask)
+        if mask < 0 or mask >> len(self.concepts):
+            raise ValueError(f"mask must be in 0..2**{len(self.concepts)} - 1, got {mask}")
+        return tuple(concept.id for position, concept in enumerate(self.concepts) if mask >> position & 1)
+
+    def universe(
+        self,
+        max_size: int | None = None,
+        *,
+        excluded: Collection[str] = (),
+        required: Collection[str] = (),
+    ) -> Masks:
+        """Return every valid set of size 1..max_size.
+
+        Args:
+            max_size: default and upper limit: the domain's.
+            excluded: sets with one of these concepts are left out.
+            required: sets that lack one of these concepts are left out.
+
+        Returns:
+            ``(n,)`` int64 masks, read-only, cached, sorted by size, then by mask.
+        """
+        size = self.max_size if max_size is None else min(max_size, self.max_size)
+        return _universe(self, size, self.mask(excluded), self.mask(required))
+
+    def entities(self, key: Key) -> tuple[PlacedEntity, ...]:
+        """Return the entities of a set after its modifiers acted on the last modifiable one."""
+        chosen = [self.concept(concept_id) for concept_id in key]
+        entities = [concept for concept in chosen if concept.kind == "entity"]
+        joined = [concept for concept in chosen if concept.joins_entity]
+        target = max(
+            (position for position, concept in enumerate(entities) if concept.modifiable), default=None
+        )
+        placed = []
+        for position, concept in enumerate(entities):
+            acting = joined if position == target else []
+            changed = {attribute: value for modifier in acting for attribute, value in modifier.sets.items()}
+            placed.append(
+                PlacedEntity(
+                    concept_id=concept.id,
+                    placement=changed.get("placement", concept.placement),
+                    distance=changed.get("distance", concept.distance),
+                    modifiers=tuple(modifier.id for modifier in acting),
+                )
+            )
+        return tuple(placed)
+
+    def decide(self, key: Key) -> Decision:
+        """Return the expected action of a canonical set and the first rule that fires."""
+        adverse = any(self.concept(concept_id).adverse for concept_id in key)
+        return first_decision(self.rules, Situation(frozenset(key), self.entities(key), adverse))
+
+    def groups_for_display(self, key: Key) -> tuple[Chip, ...]:
+        """Return the chips of a set in catalogue order, place and distance joined to what they change."""
+        acting = {entity.concept_id: entity.modifiers for entity in self.entities(key)}
+        joined = {modifier for modifiers in acting.values() for modifier in modifiers}
+        return tuple(
+            Chip(self.concept(concept_id), tuple(self.concept(one) for one in acting.get(concept_id, ())))
+            for concept_id in key
+            if concept_id not in joined
+        )
+
+    @cached_property
+    def _compiled(self) -> tuple[MaskConstraint, ...]:
+        return tuple(
+            MaskConstraint(
+                exclusive=self.mask(one.ids),
+                condition=self.mask(one.if_any) if one.if_any else -1,
+                needed=self.mask(one.any_of),
+            )
+            for one in self.constraints
+        )
+
+    def _resolve(self, name: str) -> str:
+        name = name.strip()
+        for candidate in (name, re.sub(r"_\d+$", "", name)):
+            resolved = self.aliases.get(candidate, candidate)
+            if resolved in self.index:
+                return resolved
+        raise self._unknown(name)
+
+    def _unknown(self, name: str) -> ConceptError:
+        known = [*self.index, *self.aliases]
+        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(nearest)}?" if nearest else "The domain's page lists all concepts."
+        return ConceptError(f"The domain {self.title} has no concept “{name}”.", hint=hint, field="concepts")
+
+    def _clash(self, constraint: Constraint, key: Key) -> str:
+        suspects = constraint.ids or constraint.if_any or key
+        labels = [f"“{self.concept(one).label}”" for one in key if one in suspects]
+        if constraint.type == "at_most_one":
+            return f"{_listed(labels)} exclude each other"
+        verb = "needs" if len(labels) == 1 else "need"
+        return f"{_listed(labels)} {verb} something else in the scene"
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _is_met(constraint: MaskConstraint, mask: int) -> bool:
+    chosen = mask & constraint.exclusive
+    if chosen & (chosen - 1):
+        return False
+    return not (constraint.needed and mask & constraint.condition and not mask & constraint.needed)
+
+
+@lru_cache(maxsize=32)
+def _universe(domain: Domain, max_size: int, excluded: int, required: int) -> Masks:
+    if not excluded and not required:
+        return enumerate_masks(len(domain.concepts), domain._compiled, max_size=max_size)
+    masks = _universe(domain, max_size, 0, 0)
+    kept: Masks = masks[((masks & excluded) == 0) & ((masks & required) == required)]
+    kept.setflags(write=False)
+    return kept

@@ -1,0 +1,1 @@
+"""Domain files: package data, one JSON file a domain."""

@@ -1,0 +1,71 @@
+"""Every valid concept set of a domain as an array of bit masks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Masks = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MaskConstraint:
+    """A constraint over bit masks.
+
+    Attributes:
+        exclusive: at most one of these bits may be set (0 = no such demand).
+        condition: the demand ``needed`` applies when one of these bits is set; -1 = always.
+        needed: at least one of these bits must be set (0 = no such demand).
+    """
+
+    exclusive: int = 0
+    condition: int = 0
+    needed: int = 0
+
+    def holds(self, masks: Masks) -> npt.NDArray[np.bool_]:
+        """Return for each mask whether the constraint is met."""
+        met = np.ones(masks.shape, dtype=np.bool_)
+        if self.exclusive:
+            chosen = masks & self.exclusive
+            met &= (chosen & (chosen - 1)) == 0
+        if self.needed:
+            met &= ((masks & self.condition) == 0) | ((masks & self.needed) != 0)
+        return met
+
+
+def enumerate_masks(count: int, constraints: Sequence[MaskConstraint], *, max_size: int) -> Masks:
+    """Return the masks of all sets of size 1..max_size that meet every constraint.
+
+    Sets grow by one higher bit at a time. A clash of exclusive concepts can never be healed by adding
+    more, so such sets are cut at once; what a set still needs is checked at the end.
+
+    Args:
+        count: number of concepts (at most 62).
+        constraints: what each set must meet.
+        max_size: the largest set size.
+
+    Returns:
+        ``(n,)`` int64, read-only, sorted by size, then by mask.
+    """
+    if not 0 < count <= 62:
+        raise ValueError(f"count must be in 1..62, got {count}")
+    bits = np.int64(1) << np.arange(count, dtype=np.int64)
+    exclusive = [MaskConstraint(exclusive=one.exclusive) for one in constraints if one.exclusive]
+    layer = np.zeros(1, dtype=np.int64)
+    found: list[Masks] = []
+    for _ in range(max_size):
+        grown = [layer[layer < bit] | bit for bit in bits]
+        layer = np.sort(np.concatenate(grown))
+        layer = layer[_all_hold(exclusive, layer)]
+        found.append(layer[_all_hold(constraints, layer)])
+    masks = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+    masks.setflags(write=False)
+    return masks
+
+
+def _all_hold(constraints: Sequence[MaskConstraint], masks: Masks) -> npt.NDArray[np.bool_]:
+    met = np.ones(masks.shape, dtype=np.bool_)
+    for constraint in constraints:
+        met &= constraint.holds(masks)
+    return met
