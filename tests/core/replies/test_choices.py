@@ -223,8 +223,9 @@ def test_reason_of_shortens_a_long_sentence():
 
 
 PIECES = [
-    "Answer:", " is ", "option ", "A", "B", "C", "D", "(", ")", "[", "{", '"answer"', ":", ",", " or ", "\n", "*",
-    "$",    "<think>", "</think>", "<answer>", "\\boxed{", "1. T", "2. F", "T", "Stop", "Slow down", "答案",
+    "Answer:", " is ", "option ", "A", "B", "C", "D", "(", ")", "[", "{", '"answer"', ":", ",", " or ", "\n",
+    "*",
+    "$", "<think>", "</think>", "<answer>", "\\boxed{", "1. T", "2. F", "T", "Stop", "Slow down", "答案",
     "\u0301", "ﷺ", "~~",
 ]  # fmt: skip
 

@@ -12,7 +12,7 @@ _LINK = (
     r"[\s\"'“]{0,3}(?:(?:therefore|thus|clearly|definitely|most likely|simply|likely) )?"
 )
 _PICK_VERBS = (
-    r"\b(?:choose|chose|select|selected|pick|picked|go with|going with|opt for|vote for|answer with|settle on)"
+    r"\b(?:choose|chose|select|selected|pick|picked|go with|going with|opt for|vote for|answer with)"
     r"\b[: ]"
 )
 _CHINESE = (
