@@ -43,6 +43,7 @@ class SearchRun(models.Model):
     n_decided = models.PositiveIntegerField(default=0)
     n_parked = models.PositiveIntegerField(default=0)
     n_modes = models.PositiveIntegerField(default=0)
+    n_pictures = models.PositiveIntegerField(default=0)
     by_expected = models.JSONField(default=dict, blank=True)
     input_tokens = models.BigIntegerField(default=0)
     output_tokens = models.BigIntegerField(default=0)
@@ -52,6 +53,7 @@ class SearchRun(models.Model):
     sut_seconds = models.FloatField(default=0.0)
     search_seconds = models.FloatField(default=0.0)
 
+    ending = models.CharField(max_length=200, blank=True)
     error = models.TextField(blank=True)
     hint = models.TextField(blank=True)
     error_reference = models.CharField(max_length=12, blank=True)
@@ -112,7 +114,11 @@ class Trial(models.Model):
     class Meta:
         ordering = ["order"]
         constraints = [models.UniqueConstraint(fields=["run", "key"], name="one_trial_a_concept_set")]
-        indexes = [models.Index(fields=["run", "-fails", "passes"]), models.Index(fields=["run", "status"])]
+        indexes = [
+            models.Index(fields=["run", "-fails", "passes"]),
+            models.Index(fields=["run", "status"]),
+            models.Index(fields=["run", "order"]),
+        ]
 
     def __str__(self) -> str:
         return self.key
