@@ -135,7 +135,9 @@ AXES_COOLOFF_TIME = 0.25
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_HTTP_RESPONSE_CODE = 429
-AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_LOCKOUT_CALLABLE = "vlmlab.web.errors.locked_out"
+AXES_VERBOSE = False
+SIGN_IN_LINK_SECONDS = env.int("VLMLAB_SIGN_IN_LINK_SECONDS", 72 * 3600)
 PERMISSION_TABLES = ["vlmlab.web.permissions", "searches.permissions", "humanstudy.permissions"]
 
 # --- security -----------------------------------------------------------------------------------------
@@ -169,6 +171,13 @@ SLICE_SECONDS = env.float("VLMLAB_SLICE_SECONDS", 20.0)
 POLL_SECONDS = env.float("VLMLAB_POLL_SECONDS", 0.25)
 REAPER_SECONDS = env.float("VLMLAB_REAPER_SECONDS", 15.0)
 MAX_BATCH_SECONDS = env.float("VLMLAB_MAX_BATCH_SECONDS", 600.0)
+HAS_HEARTBEATS = env.bool("VLMLAB_HEARTBEATS", not IS_TEST)
+KEPT_PICTURES = env.int("VLMLAB_KEPT_PICTURES", 2_000)  # a run; failed samples are kept beyond it
+
+# Doubles and crashes, for tests only: nothing reads them unless VLMLAB_TEST_HOOKS says so.
+HAS_TEST_HOOKS = env.bool("VLMLAB_TEST_HOOKS", IS_TEST)
+SCENE_SOURCE_FACTORY = env.str("VLMLAB_SCENE_SOURCE_FACTORY", "") if HAS_TEST_HOOKS else ""
+CRASH_POINT = env.str("VLMLAB_CRASH_POINT", "") if HAS_TEST_HOOKS else ""
 
 # --- words, files, cache ------------------------------------------------------------------------------
 LANGUAGE_CODE = "en-gb"

@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Blob(models.Model):
-    """A stored file, named by its SHA-256; ``touched_at`` moves on every reuse so that collection spares it."""
+    """A stored file, named by its SHA-256; ``touched_at`` moves on every reuse and spares it collection."""
 
     sha256 = models.CharField(max_length=64, primary_key=True)
     size = models.PositiveIntegerField()
