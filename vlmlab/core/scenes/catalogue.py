@@ -135,7 +135,9 @@ def domain_from(content: dict[str, Any]) -> Domain:
     except ValidationError as error:
         first = error.errors()[0]
         place = " > ".join(str(part) for part in first["loc"])
-        raise ConceptError(f"The domain file is not valid at {place}: {first['msg']}.", field=place) from error
+        raise ConceptError(
+            f"The domain file is not valid at {place}: {first['msg']}.", field=place
+        ) from error
     _check_references(file)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return Domain(

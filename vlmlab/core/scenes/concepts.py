@@ -70,7 +70,7 @@ class Constraint:
 
     Attributes:
         id: row id.
-        type: ``at_most_one`` of ``ids``, or ``requires_any`` of ``any_of`` where one of ``if_any`` is present.
+        type: ``at_most_one`` of ``ids``; ``requires_any`` of ``any_of`` where one of ``if_any`` is present.
         ids: the concepts that exclude each other.
         if_any: the concepts that need something; empty = every set.
         any_of: what they need.

@@ -1,0 +1,148 @@
+"""Searches a driving layout in which nothing overlaps and everything required can be seen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vlmlab.core.errors import GenerationError
+from vlmlab.core.scenes.layout import (
+    BUMPER_Y,
+    CURB_HEIGHT,
+    FloatArray,
+    Placement,
+    Wish,
+    hidden_from,
+    overlaps,
+    place,
+    stands_in_side_street,
+    surface_points,
+)
+from vlmlab.core.scenes.layout_camera import Target, aim, in_frame
+from vlmlab.core.scenes.scene import Camera
+from vlmlab.core.seeding import rng_for
+
+TRIALS = 160
+CALM_TRIALS = 6  # the first trials keep objects near the lane's middle and the camera in the car's middle
+ENOUGH_IN_FRAME, ENOUGH_UNHIDDEN, LARGE = 0.8, 0.65, 0.15
+LIGHT_POSITION = (2.5, -0.5)  # x, and y from the near edge of the junction
+LIGHT_HEADS = ((0.0, 4.75), (2.5, 3.3))  # x and z of the two heads over the ground
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything stands, and how well the worst seen of it can be seen (1 = well enough)."""
+
+    junction_m: float | None
+    placements: tuple[Placement, ...]
+    camera: Camera
+    score: float
+
+
+def find_layout(
+    wishes: Sequence[Wish],
+    *,
+    junction_range: tuple[float, float] | None,
+    has_light: bool,
+    seed: int,
+    attempt: int,
+) -> Layout:
+    """Return the first trial in which all can be seen, or else the best trial without overlaps.
+
+    Each object has draws of its own, so that the first trial of a set and that of a smaller set agree.
+
+    Raises:
+        GenerationError: no trial was free of overlaps.
+    """
+    draws = [rng_for(seed, "layout", wish.concept, attempt).random((TRIALS, 4)) for wish in wishes]
+    camera_draws = rng_for(seed, "camera", attempt).random((TRIALS, 5))
+    junction_draws = rng_for(seed, "junction", attempt).random(TRIALS)
+    best: Layout | None = None
+    for trial in range(TRIALS):
+        junction = None
+        if junction_range is not None:
+            low, high = junction_range
+            junction = round(low + (high - low) * float(junction_draws[trial]), 3)
+        placements = _place_all(wishes, [one[trial] for one in draws], trial=trial, junction_m=junction)
+        if placements is None:
+            continue
+        layout = _rated(placements, junction, has_light, _eye(camera_draws, trial), camera_draws[0])
+        if best is None or layout.score > best.score:
+            best = layout
+        if best.score >= 1.0:
+            break
+    if best is None:
+        raise GenerationError(
+            "The objects of this concept set do not fit side by side in one scene.",
+            hint="Take one object out or move one with “far” or “on sidewalk”.",
+        )
+    return best
+
+
+def light_position(junction_m: float) -> tuple[float, float, float]:
+    """Return where the traffic light's pole stands: on the near right corner of the junction."""
+    x, y = LIGHT_POSITION
+    return x, round(BUMPER_Y + junction_m + y, 4), CURB_HEIGHT
+
+
+def _place_all(
+    wishes: Sequence[Wish], draws: Sequence[FloatArray], *, trial: int, junction_m: float | None
+) -> tuple[Placement, ...] | None:
+    """Return the placements of one trial, or None when two overlap or one stands in the side street."""
+    crowding = 0.0 if trial < CALM_TRIALS else 1.0
+    placements: list[Placement] = []
+    for wish, draw in zip(wishes, draws, strict=True):
+        turned = wish.kind == "container" and len(wishes) > 1 and trial >= CALM_TRIALS and draw[3] < 0.6
+        item = place(wish, draw, crowding=crowding, lengthwise=bool(turned))
+        if stands_in_side_street(item, junction_m) or any(overlaps(item, other) for other in placements):
+            return None
+        placements.append(item)
+    return tuple(placements)
+
+
+def _eye(camera_draws: FloatArray, trial: int) -> tuple[float, float, float]:
+    """Return the camera position: near the car's middle at first, later anywhere between its seats."""
+    reach = 0.15 if trial < CALM_TRIALS else 0.6
+    row = 0 if trial < CALM_TRIALS else trial
+    x = (2 * float(camera_draws[row, 3]) - 1) * reach
+    return round(x, 4), 0.0, round(1.42 + 0.16 * float(camera_draws[0, 4]), 4)
+
+
+def _rated(
+    placements: tuple[Placement, ...],
+    junction_m: float | None,
+    has_light: bool,  # noqa: FBT001 - internal, always named by its variable
+    eye: tuple[float, float, float],
+    camera_draw: FloatArray,
+) -> Layout:
+    targets = [
+        Target(surface_points(item.box), is_wide=item.extent.is_wide, owner=owner)
+        for owner, item in enumerate(placements)
+    ]
+    if has_light and junction_m is not None:
+        targets.append(Target(_light_points(junction_m)))
+    camera = aim(eye, targets, draws=camera_draw[:3])
+    boxes = np.array([item.blocking_box for item in placements], dtype=np.float64).reshape(-1, 5)
+    score = min((_seen(camera, target, boxes) for target in targets), default=1.0)
+    return Layout(junction_m=junction_m, placements=placements, camera=camera, score=score)
+
+
+def _seen(camera: Camera, target: Target, boxes: FloatArray) -> float:
+    """Return how well a target can be seen: 1 where enough of it is in the frame and enough unhidden."""
+    inside, image = in_frame(camera, target.points)
+    blocked = hidden_from(camera.position, target.points, boxes=boxes)
+    if target.owner >= 0:
+        blocked[:, target.owner] = False
+    seen = inside & ~blocked.any(axis=1)
+    shown = np.clip(image, -1.0, 1.0)
+    is_large = float(np.prod(np.ptp(shown, axis=0))) / 4 > LARGE and target.is_wide
+    framed = 1.0 if is_large else min(1.0, float(inside.mean()) / ENOUGH_IN_FRAME)
+    unhidden = min(1.0, float(seen.sum()) / max(1, int(inside.sum())) / ENOUGH_UNHIDDEN)
+    return framed * unhidden
+
+
+def _light_points(junction_m: float) -> FloatArray:
+    """Return points on both heads of the traffic light."""
+    _, y, _ = light_position(junction_m)
+    heads = [surface_points((x - 0.25, x + 0.25, y, y, z + 0.65), bottom=z - 0.65) for x, z in LIGHT_HEADS]
+    return np.concatenate(heads)
