@@ -1,0 +1,1 @@
+"""Forms: everything that enters through a page passes one of these."""

@@ -1,0 +1,1 @@
+"""Starting the lab on one machine: broker look-up, supervision of its parts, secret key."""

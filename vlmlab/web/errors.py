@@ -1,0 +1,99 @@
+"""Error pages: a sentence and a next step for what a person can change, a reference number for bugs."""
+
+import json
+import logging
+import secrets
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from axes.helpers import get_cool_off
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.template import loader
+from django.views.decorators.csrf import requires_csrf_token
+
+from vlmlab.core.errors import VlmLabError
+
+logger = logging.getLogger("vlmlab.errors")
+
+
+class VlmLabErrorMiddleware:
+    """Turns a ``VlmLabError`` that a view let rise into a page with its message and hint."""
+
+    sync_capable = True
+    async_capable = False
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Pass the request on."""
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Answer a ``VlmLabError``; leave everything else to ``server_error``."""
+        return problem_page(request, error) if isinstance(error, VlmLabError) else None
+
+
+def problem_page(request: HttpRequest, error: VlmLabError, *, status: int = 400) -> HttpResponse:
+    """Return the page (for HTMX: the fragment and a ``problem`` event) that explains ``error``."""
+    context = {"message": error.message, "hint": error.hint}
+    if not is_fragment_request(request):
+        return render(request, "errors/problem.html", context, status=status)
+    response = render(request, "errors/_problem.html", context, status=status)
+    response["HX-Trigger"] = json.dumps({"problem": context})
+    response["HX-Retarget"] = "#problems"
+    response["HX-Reswap"] = "innerHTML"
+    return response
+
+
+def is_fragment_request(request: HttpRequest) -> bool:
+    """Whether HTMX asks for a part of a page (a boosted link asks for a whole one)."""
+    return request.headers.get("HX-Request") == "true" and request.headers.get("HX-Boosted") != "true"
+
+
+def new_reference() -> str:
+    """Return a short number that stands in the log and on the page, so that one finds the other."""
+    return secrets.token_hex(4).upper()
+
+
+@requires_csrf_token
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer a bug: the traceback goes to the log under the reference number that the page shows."""
+    reference = new_reference()
+    logger.error("Reference %s: %s %s", reference, request.method, request.path, exc_info=sys.exc_info())
+    context = {"reference": reference}
+    # Drawn without the request: what broke (session, database, context processor) must not break this page.
+    fragment = "errors/_server_error.html" if is_fragment_request(request) else "500.html"
+    return HttpResponse(loader.render_to_string(fragment, context), status=500)
+
+
+@requires_csrf_token
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Answer a request that cannot be read."""
+    return render(request, "400.html", status=400)
+
+
+@requires_csrf_token
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Answer a request that this person's role does not allow."""
+    return render(request, "403.html", status=403)
+
+
+@requires_csrf_token
+def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Answer a request for something that is not there."""
+    return render(request, "404.html", status=404)
+
+
+def locked_out(
+    request: HttpRequest, original: HttpResponseBase | None, credentials: Mapping[str, Any] | None
+) -> HttpResponse:
+    """Answer somebody who failed to sign in too often: wait, with the time in ``Retry-After``."""
+    cool_off = get_cool_off(request)
+    seconds = int(cool_off.total_seconds()) if cool_off else 3600
+    response = render(request, "429.html", {"minutes": -(-seconds // 60)}, status=429)
+    response["Retry-After"] = str(seconds)
+    return response
