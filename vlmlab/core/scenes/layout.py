@@ -31,7 +31,7 @@ class Extent:
         height: top above the ground.
         jitter: largest yaw that the layout draws, radians.
         hides: share of its footprint's width (about the centre) that blocks the view; 0 = see-through.
-        spread: how far its centre may stray from the lane's middle in crowded scenes.
+        yields: share of its footprint that may be built over (loose rubble lies against other things).
         is_wide: it fills the lane, so its sides may leave the frame.
     """
 
@@ -42,8 +42,13 @@ class Extent:
     height: float
     jitter: float = 0.25
     hides: float = 1.0
-    spread: float = 1.25
+    yields: float = 0.0
     is_wide: bool = False
+
+    @property
+    def area(self) -> float:
+        """Footprint in square metres."""
+        return (self.x_max - self.x_min) * (self.y_max - self.y_min)
 
 
 EXTENTS = {
@@ -51,15 +56,15 @@ EXTENTS = {
     "child_pedestrian": Extent(-0.38, 0.38, -0.32, 0.32, 1.18, hides=0.6),
     "wheelchair_pedestrian": Extent(-0.53, 0.53, -0.53, 0.53, 1.33, hides=0.7),
     "police_pedestrian": Extent(-0.38, 0.38, -0.5, 0.3, 1.89, hides=0.7),
-    "cyclist": Extent(-0.87, 0.87, -0.83, 0.83, 1.78, hides=0.5, spread=0.9),
-    "emergency_vehicle": Extent(-1.2, 1.2, -0.04, 5.96, 2.67, jitter=0.06, spread=1.05),
-    "police_car": Extent(-1.05, 1.05, -0.04, 4.65, 1.8, jitter=0.06, spread=1.05),
-    "cone": Extent(-0.2, 0.2, -0.2, 0.2, 0.7, hides=0.8, spread=1.4),
+    "cyclist": Extent(-0.87, 0.87, -0.83, 0.83, 1.78, hides=0.5),
+    "emergency_vehicle": Extent(-1.2, 1.2, -0.04, 5.96, 2.67, jitter=0.06),
+    "police_car": Extent(-1.05, 1.05, -0.04, 4.65, 1.8, jitter=0.06),
+    "cone": Extent(-0.2, 0.2, -0.2, 0.2, 0.7, hides=0.8),
     "garbage_bin": Extent(-0.42, 0.42, -0.42, 0.42, 1.0, hides=0.9),
-    "container": Extent(-2.5, 2.5, -0.2, 2.4, 2.07, jitter=0.05, spread=0.9, is_wide=True),
-    "debris": Extent(-1.45, 1.45, -0.86, 1.31, 0.42, spread=0.5, is_wide=True),
-    "chain_barrier": Extent(-1.9, 1.9, -0.2, 0.2, 1.18, jitter=0.08, hides=0.0, spread=0.2, is_wide=True),
-    "bus_stop": Extent(-1.31, 0.85, -2.54, 1.95, 2.5, jitter=0.04, spread=0.95),
+    "container": Extent(-2.5, 2.5, -0.2, 2.4, 2.07, jitter=0.05, is_wide=True),
+    "debris": Extent(-1.45, 1.45, -0.86, 1.31, 0.42, yields=0.45, is_wide=True),
+    "chain_barrier": Extent(-1.9, 1.9, -0.2, 0.2, 1.18, jitter=0.08, hides=0.0, is_wide=True),
+    "bus_stop": Extent(-1.31, 0.85, -2.54, 1.95, 2.5, jitter=0.04),
 }
 
 
@@ -87,6 +92,15 @@ class Placement:
     extent: Extent
 
     @property
+    def solid_box(self) -> tuple[float, float, float, float]:
+        """The part of the footprint on which nothing else may stand: x_min, x_max, y_min, y_max."""
+        x_min, x_max, y_min, y_max, _ = self.box
+        x_cut, y_cut = (
+            (high - low) * self.extent.yields / 2 for low, high in ((x_min, x_max), (y_min, y_max))
+        )
+        return x_min + x_cut, x_max - x_cut, y_min + y_cut, y_max - y_cut
+
+    @property
     def blocking_box(self) -> tuple[float, float, float, float, float]:
         """The part of the box that hides what is behind it."""
         x_min, x_max, y_min, y_max, height = self.box
@@ -107,29 +121,24 @@ class Wish:
     high_m: float
 
 
-def place(wish: Wish, draws: FloatArray, *, crowding: float, lengthwise: bool) -> Placement:
+def place(wish: Wish, draws: FloatArray, *, is_crowded: bool, lengthwise: bool) -> Placement:
     """Put one object where its draws say, without looking at others.
 
     Args:
         wish: what to place.
-        draws: ``(3,)`` in [0, 1): distance, side, yaw.
-        crowding: 0 keeps a lane object within 0.35 m of the lane's middle, 1 uses its whole spread.
+        draws: at least 3 values in [0, 1): distance, side, yaw.
+        is_crowded: use the whole width of the lane and favour the ends of each range, so that several
+            objects find room; otherwise a lane object keeps near the lane's middle.
         lengthwise: turn a long object so that it leaves a view past it.
     """
     extent = EXTENTS[wish.extent_key]
     yaw = (2 * float(draws[2]) - 1) * extent.jitter + (math.pi / 2 if lengthwise else 0.0)
     x_min, x_max, y_min, y_max = _rotated(extent, yaw)
     half, shift = (x_max - x_min) / 2, (x_max + x_min) / 2
-    distance = wish.low_m + (wish.high_m - wish.low_m) * float(draws[0])
-    side = float(draws[1])
-    if wish.placement == "sidewalk":
-        room = max(0.0, SIDEWALK_RIGHT - SIDEWALK_LEFT - 2 * half)
-        near_curb = min(room, 0.5 if distance < 10 else 1.6)
-        middle = SIDEWALK_LEFT + half + near_curb * side
-    else:
-        reach = min(0.35, extent.spread) + max(0.0, extent.spread - 0.35) * crowding
-        middle = (2 * side - 1) * reach
-    x = round(middle - shift, 4)
+    along, side = (_to_the_ends(float(one)) if is_crowded else float(one) for one in draws[:2])
+    distance = wish.low_m + (wish.high_m - wish.low_m) * along
+    low, high = _sideways_range(half, wish.placement, is_far=distance > 10, is_crowded=is_crowded)
+    x = round(low + (high - low) * side - shift, 4)
     y = round(BUMPER_Y + distance - y_min, 4)
     return Placement(
         concept=wish.concept,
@@ -146,7 +155,7 @@ def place(wish: Wish, draws: FloatArray, *, crowding: float, lengthwise: bool) -
 
 def overlaps(first: Placement, second: Placement) -> bool:
     """Return whether two footprints come closer than the gap in both directions."""
-    a, b = first.box, second.box
+    a, b = first.solid_box, second.solid_box
     return a[0] < b[1] + GAP and b[0] < a[1] + GAP and a[2] < b[3] + GAP and b[2] < a[3] + GAP
 
 
@@ -204,3 +213,26 @@ def _rotated(extent: Extent, yaw: float) -> tuple[float, float, float, float]:
     ]
     xs, ys = [corner[0] for corner in corners], [corner[1] for corner in corners]
     return min(xs), max(xs), min(ys), max(ys)
+
+
+def _to_the_ends(draw: float) -> float:
+    """Map a uniform draw to the arcsine law on [0, 1], which favours both ends."""
+    return 0.5 - 0.5 * math.cos(math.pi * draw)
+
+
+def _sideways_range(half: float, placement: str, *, is_far: bool, is_crowded: bool) -> tuple[float, float]:
+    """Return the lowest and highest x of a footprint's centre.
+
+    On the sidewalk: near the curb, further in only where the distance lets the camera see it. In the lane:
+    within it, a little over its edges for what is broad, and always across the path of the car.
+    """
+    if placement == "sidewalk":
+        low = SIDEWALK_LEFT + half
+        room = max(0.0, SIDEWALK_RIGHT - SIDEWALK_LEFT - 2 * half)
+        return low, low + min(room, 1.6 if is_far else 0.5)
+    if not is_crowded:
+        return -0.35, 0.35
+    over = 0.0 if half < 0.95 else 1.4
+    low = max(-LANE_HALF_WIDTH - over + half, -half - 0.9)
+    high = min(LANE_HALF_WIDTH + 0.4 * over - half, half + 0.9)
+    return (low, high) if low < high else (-0.2, 0.2)

@@ -1,5 +1,6 @@
 """Searches a driving layout in which nothing overlaps and everything required can be seen."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.layout import (
     BUMPER_Y,
     CURB_HEIGHT,
+    EXTENTS,
     FloatArray,
     Placement,
     Wish,
@@ -22,7 +24,8 @@ from vlmlab.core.scenes.layout_camera import Target, aim, in_frame
 from vlmlab.core.scenes.scene import Camera
 from vlmlab.core.seeding import rng_for
 
-TRIALS = 160
+TRIALS = 80
+TRIES_PER_OBJECT = 10
 CALM_TRIALS = 6  # the first trials keep objects near the lane's middle and the camera in the car's middle
 ENOUGH_IN_FRAME, ENOUGH_UNHIDDEN, LARGE = 0.8, 0.65, 0.15
 LIGHT_POSITION = (2.5, -0.5)  # x, and y from the near edge of the junction
@@ -54,7 +57,10 @@ def find_layout(
     Raises:
         GenerationError: no trial was free of overlaps.
     """
-    draws = [rng_for(seed, "layout", wish.concept, attempt).random((TRIALS, 4)) for wish in wishes]
+    draws = [
+        rng_for(seed, "layout", wish.concept, attempt).random((TRIALS, TRIES_PER_OBJECT, 4))
+        for wish in wishes
+    ]
     camera_draws = rng_for(seed, "camera", attempt).random((TRIALS, 5))
     junction_draws = rng_for(seed, "junction", attempt).random(TRIALS)
     best: Layout | None = None
@@ -89,22 +95,27 @@ def _place_all(
     wishes: Sequence[Wish], draws: Sequence[FloatArray], *, trial: int, junction_m: float | None
 ) -> tuple[Placement, ...] | None:
     """Return the placements of one trial, or None when two overlap or one stands in the side street."""
-    crowding = 0.0 if trial < CALM_TRIALS else 1.0
-    placements: list[Placement] = []
-    for wish, draw in zip(wishes, draws, strict=True):
-        turned = wish.kind == "container" and len(wishes) > 1 and trial >= CALM_TRIALS and draw[3] < 0.6
-        item = place(wish, draw, crowding=crowding, lengthwise=bool(turned))
-        if stands_in_side_street(item, junction_m) or any(overlaps(item, other) for other in placements):
+    is_crowded = trial >= CALM_TRIALS
+    placements: dict[int, Placement] = {}
+    for index in sorted(range(len(wishes)), key=lambda one: -EXTENTS[wishes[one].extent_key].area):
+        for draw in draws[index]:
+            turned = wishes[index].kind == "container" and len(wishes) > 1 and is_crowded and draw[3] < 0.6
+            item = place(wishes[index], draw, is_crowded=is_crowded, lengthwise=bool(turned))
+            if not stands_in_side_street(item, junction_m) and not any(
+                overlaps(item, other) for other in placements.values()
+            ):
+                placements[index] = item
+                break
+        else:
             return None
-        placements.append(item)
-    return tuple(placements)
+    return tuple(placements[index] for index in range(len(wishes)))
 
 
 def _eye(camera_draws: FloatArray, trial: int) -> tuple[float, float, float]:
     """Return the camera position: near the car's middle at first, later anywhere between its seats."""
     reach = 0.15 if trial < CALM_TRIALS else 0.6
     row = 0 if trial < CALM_TRIALS else trial
-    x = (2 * float(camera_draws[row, 3]) - 1) * reach
+    x = math.sin(math.pi * (float(camera_draws[row, 3]) - 0.5)) * reach
     return round(x, 4), 0.0, round(1.42 + 0.16 * float(camera_draws[0, 4]), 4)
 
 
