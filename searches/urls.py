@@ -1,5 +1,26 @@
-"""Addresses of systems, domains, runs and findings."""
+"""Addresses of the overview, systems, domains, jobs and pictures; runs and findings are included."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, include, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from searches.views import blobs, domains, home, jobs, pages, suts
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", home.home, name="home"),
+    path("suts/", suts.sut_list, name="sut_list"),
+    path("suts/new/", suts.sut_create, name="sut_create"),
+    path("suts/<slug:slug>/", suts.sut_detail, name="sut_detail"),
+    path("suts/<slug:slug>/edit/", suts.sut_edit, name="sut_edit"),
+    path("suts/<slug:slug>/toggle/", suts.sut_toggle, name="sut_toggle"),
+    path("suts/<slug:slug>/try/", suts.sut_try, name="sut_try"),
+    path("domains/", domains.domain_list, name="domain_list"),
+    path("domains/<slug:slug>/", domains.domain_detail, name="domain_detail"),
+    path("domains/<slug:slug>/compose/", domains.domain_compose, name="domain_compose"),
+    path("domains/<slug:slug>/compose/check/", domains.domain_check, name="domain_check"),
+    path("jobs/<uuid:pk>/", jobs.job_detail, name="job_detail"),
+    path("blobs/<str:sha256>.png", blobs.blob, name="blob"),
+    path("credits/", pages.credits_page, name="credits"),
+    path("manual/", pages.manual, {"page": "index"}, name="manual_index"),
+    path("manual/<slug:page>/", pages.manual, name="manual"),
+    path("components/", pages.components, name="components"),
+    path("", include("searches.run_urls")),
+]

@@ -1,0 +1,57 @@
+"""Cheap counts for the navigation: one query a page."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+from django.db.models import CharField, Count, Model, QuerySet, Value
+from django.utils import timezone
+
+from searches.enums import LIVE_STATES
+from searches.models import Finding, SearchRun, SutRecord, WorkerHeartbeat
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS
+
+Row = TypeVar("Row", bound=Model)
+WORKER_IS_LOST_AFTER = timedelta(seconds=60)
+
+
+@dataclass(frozen=True)
+class NavCounts:
+    """Numbers beside the links of the navigation; a text is empty where there is nothing to say."""
+
+    suts: int
+    domains: int
+    runs: str
+    findings: int
+    workers: str
+
+
+def count_for_nav() -> NavCounts:
+    """Return the counts of everything the navigation names, in one query."""
+    alive = WorkerHeartbeat.objects.filter(seen_at__gt=timezone.now() - WORKER_IS_LOST_AFTER)
+    counts: dict[str, int] = dict(
+        _counted(SutRecord.objects.all(), "suts").union(
+            _counted(SearchRun.objects.filter(state__in=LIVE_STATES), "live"),
+            _counted(Finding.objects.all(), "findings"),
+            _counted(alive, "workers"),
+            all=True,
+        )
+    )
+    live, workers = counts.get("live", 0), counts.get("workers", 0)
+    return NavCounts(
+        suts=counts.get("suts", 0),
+        domains=len(DOMAIN_SLUGS),
+        runs=f"{live} live" if live else "",
+        findings=counts.get("findings", 0),
+        workers=str(workers) if workers else "none",
+    )
+
+
+def _counted(rows: QuerySet[Row], what: str) -> QuerySet[Row, tuple[str, int]]:
+    return (
+        rows.order_by()
+        .annotate(what=Value(what, output_field=CharField()))
+        .values("what")
+        .annotate(number=Count("pk"))
+        .values_list("what", "number")
+    )

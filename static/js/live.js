@@ -1,0 +1,40 @@
+// Small live parts of every page: toasts that can be put away, problems of a polled part, forms that send themselves.
+function addToast(text) {
+  const toast = document.createElement("div");
+  toast.className = "toast";
+  const words = document.createElement("p");
+  words.textContent = text;
+  toast.append(words);
+  document.getElementById("toasts")?.append(toast);
+  setTimeout(() => toast.remove(), 8000);
+}
+
+for (const button of document.querySelectorAll("[data-dismiss]")) button.hidden = false;
+
+document.addEventListener("click", (event) => {
+  event.target.closest?.("[data-dismiss]")?.closest(".toast")?.remove();
+});
+
+// A filter bar sends itself when one of its choices changes; its button stays for those without scripts.
+for (const form of document.querySelectorAll("form[data-auto-submit]")) {
+  form.addEventListener("change", () => form.requestSubmit());
+}
+
+// A form is sent once: a double click must not start two runs.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post" || event.defaultPrevented) return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+  setTimeout(() => delete form.dataset.sent, 4000);
+});
+
+// A part that could not be fetched says so once instead of standing still in silence.
+let toldOffline = false;
+document.addEventListener("htmx:sendError", () => {
+  if (!toldOffline) addToast("The lab does not answer at the moment. This page tries again by itself.");
+  toldOffline = true;
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.successful) toldOffline = false;
+});

@@ -1,0 +1,222 @@
+"""Template tags and filters of the lab: icons, evidence, numbers, form fields, navigation."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django import forms, template
+from django.forms.boundfield import BoundField
+from django.template import Context
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from vlmlab.web import evidence, numbers
+from vlmlab.web.permissions import may_open
+
+register = template.Library()
+
+# --- numbers ------------------------------------------------------------------------------------------
+register.filter("count", numbers.write_count)
+register.filter("percent", numbers.write_percent)
+register.filter("money", numbers.write_money)
+register.filter("duration", numbers.write_duration)
+register.filter("latency", numbers.write_latency)
+register.filter("bytesize", numbers.write_bytes)
+register.filter("p_value", numbers.write_p_value)
+
+
+@register.filter
+def plain_number(value: float | int | None) -> str:
+    """Write a number for an HTML attribute: no thousands separator, a dot before decimals."""
+    return f"{value or 0:.10g}"
+
+
+@register.simple_tag
+def interval(low: float, high: float) -> str:
+    """Write two shares as ``62–89 %``."""
+    return numbers.write_interval(low, high)
+
+
+@register.filter
+def many(count: int, word: str) -> str:
+    """Write ``1 set`` or ``1,204 sets``; ``"mode,modes"`` gives both forms, one word takes an s."""
+    one, _, several = word.partition(",")
+    return f"{numbers.write_count(count)} {one if count == 1 else several or one + 's'}"
+
+
+@register.filter
+def when(moment: datetime | None) -> SafeString | str:
+    """Write a moment as ``12:03`` today, else ``28 Nov, 12:03``; the full time stands in the tooltip."""
+    if moment is None:
+        return "never"
+    local = timezone.localtime(moment)
+    now = timezone.localtime()
+    short = (
+        local.strftime("%H:%M") if local.date() == now.date() else f"{local.day} {local:%b}, {local:%H:%M}"
+    )
+    if local.year != now.year:
+        short = f"{local.day} {local:%b %Y}"
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(timespec="seconds"), f"{local:%Y-%m-%d %H:%M:%S %Z}", short,
+    )  # fmt: skip
+
+
+# --- signs and evidence -------------------------------------------------------------------------------
+@register.simple_tag
+def icon(name: str, title: str = "") -> SafeString:
+    """Draw an icon of the table."""
+    return evidence.icon(name, title)
+
+
+@register.simple_tag
+def glyph(kind: str) -> SafeString:
+    """Draw the sign of a concept's kind."""
+    return evidence.glyph(kind)
+
+
+@register.simple_tag
+def chips(concepts: Sequence[str], domain: str, off: bool = False) -> SafeString:  # noqa: FBT001 - template syntax
+    """Draw a concept set as chips; ``off`` draws them left out."""
+    return evidence.chips_html(concepts, domain, is_off=off)
+
+
+@register.simple_tag
+def set_words(concepts: Sequence[str], domain: str) -> str:
+    """Write a concept set as plain words."""
+    return evidence.set_words(concepts, domain)
+
+
+@register.simple_tag
+def rate(fails: int, n: int, tau: float | None = None, long: bool = False) -> SafeString:  # noqa: FBT001
+    """Draw a rate: bar, interval, percentage, k/n; ``tau`` is the threshold."""
+    return evidence.rate_html(fails, n, threshold=tau, is_long=long)
+
+
+@register.simple_tag
+def marks(fails: int, passes: int, total: int, final: bool = True) -> SafeString:  # noqa: FBT001
+    """Draw samples one by one from their counts; what is missing is "not needed" once ``final``."""
+    return evidence.marks_html(evidence.counted_marks(fails, passes, total=total, is_final=final))
+
+
+@register.simple_tag
+def marks_of(verdicts: Sequence[str]) -> SafeString:
+    """Draw samples one by one in the order of their verdicts."""
+    return evidence.marks_html(evidence.verdict_marks(verdicts))
+
+
+@register.simple_tag
+def badge(state: str, label: str) -> SafeString:
+    """Draw the badge of a state."""
+    return evidence.badge_html(state, label)
+
+
+@register.simple_tag
+def run_state(run: Any) -> SafeString:
+    """Draw the badge of a run or job (anything with ``state`` and its label)."""
+    return evidence.badge_html(run.state, run.get_state_display())
+
+
+@register.simple_tag
+def finding_state(finding: Any, large: bool = False) -> SafeString:  # noqa: FBT001 - template syntax
+    """Draw the state of a finding."""
+    return evidence.finding_state_html(finding.state, finding.get_state_display(), is_large=large)
+
+
+@register.inclusion_tag("components/answer.html")
+def answer(expected: str, answered: str, direction: str = "", domain: str = "driving") -> dict[str, str]:
+    """Draw an answer: expected above, answered in bold below, direction last; ids become labels."""
+    return {
+        "expected": action_label(expected, domain),
+        "answered": action_label(answered, domain) or "no readable answer",
+        "direction": direction,
+    }
+
+
+@register.filter
+def action_label(action: str, domain: str = "driving") -> str:
+    """Return the label of an action id (``emergency_stop`` -> ``Emergency stop``)."""
+    return evidence.load_domain(domain).actions.get(action, action)
+
+
+# --- forms --------------------------------------------------------------------------------------------
+CONTROL_CLASSES: tuple[tuple[type[forms.Widget], str], ...] = (
+    (forms.Textarea, "input textarea"),
+    (forms.SelectMultiple, "select multiple"),
+    (forms.Select, "select"),
+    (forms.FileInput, "input file"),
+    (forms.widgets.Input, "input"),
+)
+
+
+def widget_form(widget: forms.Widget) -> str:
+    """Return how a field is laid out: ``check``, ``radio``, ``checks`` or ``control``."""
+    if isinstance(widget, forms.CheckboxInput):
+        return "check"
+    if isinstance(widget, forms.CheckboxSelectMultiple):
+        return "checks"
+    return "radio" if isinstance(widget, forms.RadioSelect) else "control"
+
+
+@register.inclusion_tag("components/field.html")
+def field(bound: BoundField, unit: str = "", css: str = "") -> dict[str, Any]:
+    """Draw a form field: label, control, error, help; the error stands between control and help."""
+    form = widget_form(bound.field.widget)
+    described = [
+        f"{bound.auto_id}-{part}" for part, text in (("e", bound.errors), ("h", bound.help_text)) if text
+    ]
+    attrs: dict[str, str] = {"aria-describedby": " ".join(described)} if described else {}
+    if bound.errors:
+        attrs["aria-invalid"] = "true"
+    if form == "control":
+        own = bound.field.widget.attrs.get("class", "")
+        control = next(css for kind, css in CONTROL_CLASSES if isinstance(bound.field.widget, kind))
+        attrs["class"] = f"{control} {own}".strip()
+    unit = unit or getattr(bound.field, "unit", "")
+    if not unit and not bound.field.required and form == "control":
+        unit = "optional"
+    return {"field": bound, "control": bound.as_widget(attrs=attrs), "form": form, "unit": unit, "css": css}
+
+
+@register.inclusion_tag("components/error_summary.html")
+def error_summary(form: forms.BaseForm, intro: str = "Nothing was saved.") -> dict[str, Any]:
+    """Draw what is wrong with a form, each error linked to its field."""
+    wrong = [bound for bound in form if bound.errors] if form.is_bound else []
+    return {"form": form, "fields": wrong, "intro": intro}
+
+
+# --- navigation ---------------------------------------------------------------------------------------
+@register.inclusion_tag("components/nav_link.html", takes_context=True)
+def nav_link(
+    context: Context, url_name: str, sign: str, label: str, prefix: str = "", count: Any = ""
+) -> dict[str, Any]:
+    """Draw a link of the navigation, if the person may follow it; ``prefix`` marks the pages it stands for."""
+    request = context.get("request")
+    role = getattr(getattr(request, "user", None), "role", "")
+    match = getattr(request, "resolver_match", None)
+    current = (match.url_name or "") if match else ""
+    try:
+        url = reverse(url_name) if may_open(role, url_name) else ""
+    except NoReverseMatch:
+        url = ""
+    is_current = current == url_name or any(current.startswith(one) for one in prefix.split())
+    return {"url": url, "sign": sign, "label": label, "count": count, "is_current": is_current}
+
+
+@register.simple_tag(takes_context=True)
+def sort_url(context: Context, key: str, parameter: str = "sort") -> str:
+    """Return the query string that sorts by ``key``, or turns the order round when it is sorted so already."""
+    query = context["request"].GET.copy()
+    query.pop("page", None)
+    query[parameter] = f"-{key}" if query.get(parameter) == key else key
+    return f"?{query.urlencode()}"
+
+
+@register.inclusion_tag("components/sort_head.html", takes_context=True)
+def sort_head(context: Context, key: str, label: str, css: str = "") -> dict[str, str]:
+    """Draw a column head that sorts; the sorted one carries an arrow and ``aria-sort``."""
+    current = context["request"].GET.get("sort", "")
+    direction = {key: "ascending", f"-{key}": "descending"}.get(current, "")
+    return {"url": sort_url(context, key), "label": label, "css": css, "direction": direction}
