@@ -1,0 +1,1 @@
+"""Pictures of scene descriptions: the embedded ray tracer, the presence check and the scene cache."""

@@ -1,0 +1,174 @@
+"""Keeping finished scenes on disk, so that the same scene is never drawn twice."""
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+from vlmlab.core.scenes.scene import Annotation, Camera, GeneratedScene, SceneDescription, SceneObject
+
+SUFFIX = ".scene"
+KEPT_SHARE = 0.9
+
+
+class SceneCache(Protocol):
+    """Remembers scenes by a key of hexadecimal digits."""
+
+    def get(self, key: str) -> GeneratedScene | None:
+        """Return the scene of a key; None when it is unknown, or damaged."""
+        ...
+
+    def put(self, key: str, scene: GeneratedScene) -> None:
+        """Remember a scene; never raises because of the storage."""
+        ...
+
+
+class DirectoryCache:
+    """One file a scene below a folder: a line of JSON, then the PNG; the oldest files go first.
+
+    A file that is cut or altered counts as unknown and is removed. Writing is atomic, so several processes
+    may share a folder. A full disk only means that nothing is remembered.
+
+    Args:
+        path: the folder; made when it is missing.
+        max_bytes: size above which the files used longest ago are removed.
+    """
+
+    def __init__(self, path: Path, max_bytes: int = 2 * 1024**3) -> None:
+        self._path = path
+        self._max_bytes = max_bytes
+        self._bytes: int | None = None
+
+    def get(self, key: str) -> GeneratedScene | None:
+        """Return the scene of a key, or None."""
+        file = self._file(key)
+        try:
+            content = file.read_bytes()
+        except OSError:
+            return None
+        try:
+            scene = decode_scene(content)
+        except ValueError:
+            file.unlink(missing_ok=True)
+            return None
+        try:
+            os.utime(file)
+        except OSError:
+            pass
+        return scene
+
+    def put(self, key: str, scene: GeneratedScene) -> None:
+        """Write a scene; a storage error leaves the cache without it."""
+        content = encode_scene(scene)
+        file = self._file(key)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
+                try:
+                    part.write(content)
+                    part.close()
+                    os.replace(part.name, file)
+                except OSError:
+                    Path(part.name).unlink(missing_ok=True)
+                    return
+            self._make_room(len(content))
+        except OSError:
+            return
+
+    def _file(self, key: str) -> Path:
+        if not key or not key.isalnum():
+            raise ValueError(f"key: expected letters and digits, got {key!r}")
+        return self._path / key[:2] / f"{key}{SUFFIX}"
+
+    def _make_room(self, added: int) -> None:
+        """Count what was added and remove the files used longest ago once the limit is passed."""
+        if self._bytes is not None and self._bytes + added <= self._max_bytes:
+            self._bytes += added
+            return
+        states = []
+        for file in sorted(self._path.glob(f"*/*{SUFFIX}")):
+            try:
+                state = file.stat()
+            except OSError:
+                continue
+            states.append((state.st_mtime_ns, state.st_size, file))
+        total = sum(size for _, size, _ in states)
+        if total > self._max_bytes:
+            for _, size, file in sorted(states, key=lambda entry: entry[0]):
+                if total <= self._max_bytes * KEPT_SHARE:
+                    break
+                file.unlink(missing_ok=True)
+                total -= size
+        self._bytes = total
+
+
+def encode_scene(scene: GeneratedScene) -> bytes:
+    """Return a scene as one line of JSON and its PNG, with a checksum over both."""
+    record = {
+        "description": asdict(scene.description),
+        "annotations": [asdict(annotation) for annotation in scene.annotations],
+        "provenance": scene.provenance,
+        "image_sha256": scene.image_sha256,
+    }
+    body = json.dumps(record, sort_keys=True, separators=(",", ":")).encode() + b"\n" + scene.image_png
+    return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+
+
+def decode_scene(content: bytes) -> GeneratedScene:
+    """Read what ``encode_scene`` wrote.
+
+    Raises:
+        ValueError: the bytes were cut or altered.
+    """
+    checksum, _, body = content.partition(b"\n")
+    if hashlib.sha256(body).hexdigest().encode() != checksum:
+        raise ValueError("content: the checksum does not match")
+    line, _, image_png = body.partition(b"\n")
+    record = json.loads(line)
+    return GeneratedScene(
+        description=description_from(record["description"]),
+        image_png=image_png,
+        image_sha256=record["image_sha256"],
+        annotations=tuple(_annotation_from(row) for row in record["annotations"]),
+        provenance=record["provenance"],
+    )
+
+
+def description_from(record: dict[str, Any]) -> SceneDescription:
+    """Return the description that ``to_json`` wrote, from its parsed JSON."""
+    camera = record["camera"]
+    return SceneDescription(
+        domain=record["domain"],
+        concepts=tuple(record["concepts"]),
+        seed=record["seed"],
+        attempt=record["attempt"],
+        camera=Camera(
+            position=_triple(camera["position"]),
+            look_at=_triple(camera["look_at"]),
+            fov=camera["fov"],
+            roll=camera["roll"],
+        ),
+        environment={name: _value(value) for name, value in record["environment"].items()},
+        world={name: _value(value) for name, value in record["world"].items()},
+        objects=tuple(
+            SceneObject(**{**item, "position": _triple(item["position"])}) for item in record["objects"]
+        ),
+    )
+
+
+def _annotation_from(row: dict[str, Any]) -> Annotation:
+    visible = row["visible_box"]
+    boxes = {"visible_box": tuple(visible) if visible else None, "amodal_box": tuple(row["amodal_box"])}
+    return Annotation(**{**row, **boxes})
+
+
+def _triple(values: list[float]) -> tuple[float, float, float]:
+    x, y, z = values
+    return x, y, z
+
+
+def _value(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,160 @@
+"""Makes pictures of concept sets: sampler, presence check, back end and cache behind one call."""
+
+import hashlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from vlmlab.core.errors import GenerationError
+from vlmlab.core.scenes.driving import SAMPLERS
+from vlmlab.core.scenes.render.cache import DirectoryCache, SceneCache
+from vlmlab.core.scenes.render.embedded import EmbeddedBackend
+from vlmlab.core.scenes.scene import GeneratedScene, RenderedScene, SceneDescription, SceneSource
+
+CHECK_VERSION = "1"
+PNG_COMPRESSION = 3
+
+
+class Backend(Protocol):
+    """Draws scene descriptions."""
+
+    name: str
+    version: str
+
+    @property
+    def asset_digest(self) -> str:
+        """Digest of whatever the pictures are made from."""
+        ...
+
+    def fault_or_render(
+        self, description: SceneDescription, *, width: int, height: int, quality: str
+    ) -> RenderedScene | str:
+        """Return the picture, or one phrase that says which required object would not be seen."""
+        ...
+
+
+BACKENDS: dict[str, Callable[[], Backend]] = {EmbeddedBackend.name: EmbeddedBackend}
+
+
+def encode_png(image: npt.NDArray[np.uint8]) -> bytes:
+    """Return an ``(h, w, 3)`` picture as PNG; equal pictures give equal bytes."""
+    buffer = io.BytesIO()
+    Image.fromarray(image).save(buffer, "PNG", compress_level=PNG_COMPRESSION)
+    return buffer.getvalue()
+
+
+class SceneGenerator:
+    """A ``SceneSource``: draws layouts until one shows every required concept.
+
+    Args:
+        backend: what draws.
+        domain: slug; its sampler makes the descriptions.
+        width, height: of the pictures, in pixels.
+        quality: a name the back end knows.
+        max_attempts: layouts tried for one seed.
+        cache: where finished scenes are kept; None = nowhere.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        domain: str = "driving",
+        width: int,
+        height: int,
+        quality: str = "standard",
+        max_attempts: int = 8,
+        cache: SceneCache | None = None,
+    ) -> None:
+        self._backend = backend
+        self._sample = SAMPLERS[domain]
+        self._domain = domain
+        self._width, self._height, self._quality = width, height, quality
+        self._max_attempts = max_attempts
+        self._cache = cache
+
+    @property
+    def identity(self) -> str:
+        """Back end, version, asset digest, size, quality and rules of the presence check as one line."""
+        backend = self._backend
+        return (
+            f"{backend.name} {backend.version} assets={backend.asset_digest} domain={self._domain} "
+            f"size={self._width}x{self._height} quality={self._quality} check={CHECK_VERSION}/{self._max_attempts}"
+        )
+
+    def generate(self, concepts: tuple[str, ...], *, seed: int) -> GeneratedScene:
+        """Return a scene of the canonical set that shows every required concept.
+
+        Raises:
+            GenerationError: no attempt showed every required object, or the back end cannot draw it.
+            ConceptError: the set is not valid in the domain.
+        """
+        first = self._sample(concepts, seed=seed, attempt=0)
+        key = hashlib.sha256(f"{self.identity}\n{first.digest}".encode()).hexdigest()
+        stored = self._cache.get(key) if self._cache is not None else None
+        if stored is not None and self._is_current(stored, concepts, seed):
+            return stored
+        scene = self._draw(first, concepts, seed)
+        if self._cache is not None:
+            self._cache.put(key, scene)
+        return scene
+
+    def _is_current(self, stored: GeneratedScene, concepts: tuple[str, ...], seed: int) -> bool:
+        """Return whether today's sampler still makes the stored layout (an attempt after the first may differ)."""
+        return self._sample(concepts, seed=seed, attempt=stored.description.attempt).digest == stored.description.digest
+
+    def _draw(self, first: SceneDescription, concepts: tuple[str, ...], seed: int) -> GeneratedScene:
+        reasons: dict[str, int] = {}
+        description = first
+        for attempt in range(self._max_attempts):
+            if attempt:
+                description = self._sample(concepts, seed=seed, attempt=attempt)
+            drawn = self._backend.fault_or_render(
+                description, width=self._width, height=self._height, quality=self._quality
+            )
+            if isinstance(drawn, RenderedScene):
+                return _finished(description, drawn)
+            reasons[drawn] = reasons.get(drawn, 0) + 1
+        listed = "; ".join(f"{reason} ({count}x)" for reason, count in sorted(reasons.items()))
+        raise GenerationError(
+            f"None of {self._max_attempts} layouts shows all of {', '.join(concepts)}: {listed}.",
+            hint="Use fewer concepts at once, or another seed.",
+        )
+
+
+def _finished(description: SceneDescription, drawn: RenderedScene) -> GeneratedScene:
+    png = encode_png(drawn.image)
+    return GeneratedScene(
+        description=description,
+        image_png=png,
+        image_sha256=hashlib.sha256(png).hexdigest(),
+        annotations=drawn.annotations,
+        provenance=drawn.provenance,
+    )
+
+
+def make_scene_source(
+    backend: str = "embedded",
+    *,
+    domain: str,
+    width: int,
+    height: int,
+    quality: str = "standard",
+    cache_dir: Path | None = None,
+) -> SceneSource:
+    """Return the scene source of a domain.
+
+    Raises:
+        GenerationError: there is no such back end, or no sampler for the domain.
+    """
+    if backend not in BACKENDS:
+        raise GenerationError(f"There is no back end {backend!r}.", hint=f"Choose one of: {', '.join(BACKENDS)}.")
+    if domain not in SAMPLERS:
+        raise GenerationError(f"No scenes can be drawn for the domain {domain!r}.", hint="Choose another domain.")
+    cache = DirectoryCache(cache_dir) if cache_dir is not None else None
+    return SceneGenerator(BACKENDS[backend](), domain=domain, width=width, height=height, quality=quality, cache=cache)

@@ -1,0 +1,172 @@
+"""From ray hits to light: surface attributes, direct sun, one bounce, mirror reflections."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vlmlab.core.scenes.render.atmosphere import Atmosphere
+from vlmlab.core.scenes.render.mesh import Bools, Floats, Ints, dot, unit
+from vlmlab.core.scenes.render.tracer import Geometry, Hits
+
+MAX_SPECULAR = np.float32(3.0)
+MIRROR_ROUGHNESS = 0.45
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """What is known at ``n`` hit points; every array has one row a hit."""
+
+    material: Ints
+    albedo: Floats
+    opacity: Floats
+    normal: Floats
+    flat_normal: Floats
+    emission: Floats
+
+    def rows(self, chosen: Ints | Bools) -> "Surface":
+        """Return some of the hits."""
+        return Surface(
+            self.material[chosen], self.albedo[chosen], self.opacity[chosen],
+            self.normal[chosen], self.flat_normal[chosen], self.emission[chosen],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Lighting:
+    """Irradiance / pi from the sun (``direct``) and by one bounce (``indirect``), mirrored radiance (``specular``)."""
+
+    direct: Floats
+    indirect: Floats
+    specular: Floats
+    diffuse_share: Floats
+
+
+def read_surface(geometry: Geometry, hits: Hits, directions: Floats, distances: Floats, *, pixel_size: float) -> Surface:
+    """Interpolate normals and textures at hits.
+
+    Args:
+        geometry: the scene.
+        hits: ``n`` hits, none of them sky.
+        directions: ``(n, 3)`` unit ray directions.
+        distances: ``(n,)`` metres from the camera, for the choice of texture level.
+        pixel_size: width of a pixel at distance 1.
+    """
+    corner_u, corner_v = hits.u[:, None], hits.v[:, None]
+    corner_w = 1 - corner_u - corner_v
+    normals = geometry.normals[hits.triangle]
+    normal = unit(normals[:, 0] * corner_w + normals[:, 1] * corner_u + normals[:, 2] * corner_v)
+    flat = geometry.flat_normals[hits.triangle]
+    flat = np.where((dot(flat, directions) > 0)[:, None], -flat, flat)
+    normal = np.where((dot(normal, flat) < 0)[:, None], -normal, normal)
+    material = geometry.material_of[hits.triangle]
+    albedo, opacity = geometry.albedo[material], geometry.opacity[material]
+    texture = geometry.texture_of[material]
+    for number in np.unique(texture[texture >= 0]):
+        rows = np.nonzero(texture == number)[0]
+        triangle = hits.triangle[rows]
+        corners = geometry.uvs[triangle]
+        uv = corners[:, 0] * corner_w[rows] + corners[:, 1] * corner_u[rows] + corners[:, 2] * corner_v[rows]
+        picture = geometry.textures[number]
+        slant = np.maximum(np.abs(dot(flat[rows], directions[rows])), np.float32(0.15))
+        side = float(max(picture.widths[0], picture.heights[0]))
+        footprint = geometry.texture_density[triangle] * distances[rows] / np.sqrt(slant)
+        level = np.log2(np.maximum(footprint * np.float32(side * pixel_size), np.float32(1e-6)))
+        sample = picture.sample(uv, level)
+        albedo[rows] *= sample[:, :3]
+        if picture.has_alpha:
+            opacity[rows] *= sample[:, 3]
+    opacity = _glass_at_grazing_angles(geometry, material, opacity, np.abs(dot(normal, directions)))
+    emission = geometry.emission[material]
+    glows = emission.max(1) > 0
+    if glows.any():
+        textured = glows & (texture >= 0)
+        emission[textured] *= albedo[textured]
+        albedo[glows] = 0
+    return Surface(material, albedo, opacity, normal, flat, emission)
+
+
+def _glass_at_grazing_angles(geometry: Geometry, material: Ints, opacity: Floats, facing: Floats) -> Floats:
+    """Let panes grow opaque where they are seen edge-on, as glass does."""
+    glass = (geometry.opacity[material] < 0.6) & (geometry.reflectance[material] >= 0.08)
+    if not glass.any():
+        return opacity
+    rise = np.maximum(0.92 - opacity, 0) * (1 - np.minimum(facing, 1)) ** 1.8
+    return np.where(glass, opacity + rise, opacity).astype(np.float32)
+
+
+def light_surface(
+    geometry: Geometry,
+    atmosphere: Atmosphere,
+    surface: Surface,
+    *,
+    points: Floats,
+    directions: Floats,
+    rng: np.random.Generator,
+    sun_rays: int,
+    with_bounce: bool,
+) -> Lighting:
+    """Return the light that reaches ``n`` surface points and the mirrored light that leaves them.
+
+    Args:
+        geometry, atmosphere: the scene.
+        surface: ``n`` points as read by ``read_surface``.
+        points: ``(n, 3)``, lifted off the surface a little.
+        directions: ``(n, 3)`` unit directions of the rays that found them.
+        rng: source of the jitter.
+        sun_rays: shadow rays a point.
+        with_bounce: also send one ray a point for indirect light.
+    """
+    count = len(points)
+    direct, specular = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
+    f0, roughness = geometry.reflectance[surface.material], geometry.roughness[surface.material]
+    if atmosphere.has_sun:
+        for _ in range(sun_rays):
+            to_sun = atmosphere.sun_directions(count, rng)
+            facing = dot(surface.normal, to_sun)
+            rows = np.nonzero((facing > 0) & (dot(surface.flat_normal, to_sun) > 0))[0]
+            rows = rows[~geometry.in_shadow(points[rows], to_sun[rows])] if len(rows) else rows
+            strength = np.array(atmosphere.sun, np.float32) / sun_rays
+            direct[rows] += strength * facing[rows][:, None]
+            halfway = unit(to_sun[rows] - directions[rows])
+            sharpness = 2 / np.maximum(roughness[rows], np.float32(0.06)) ** 3
+            lobe = f0[rows] * (sharpness + 2) / 8 * np.clip(dot(halfway, surface.normal[rows]), 0, 1) ** sharpness
+            specular[rows] += strength * (lobe * facing[rows])[:, None]
+    indirect = np.zeros((count, 3), np.float32)
+    if with_bounce:
+        around = unit(rng.standard_normal((count, 3), dtype=np.float32)) * np.float32(0.999)
+        indirect = bounced_light(geometry, atmosphere, points, unit(surface.normal + around), with_clouds=False)
+    facing_camera = np.clip(-dot(directions, surface.normal), 0, 1)
+    fresnel = f0 + (np.maximum(1 - roughness, f0) - f0) * (1 - facing_camera) ** 5
+    share = np.ones(count, np.float32)
+    rows = np.nonzero((fresnel > 0.02) & (roughness < MIRROR_ROUGHNESS))[0]
+    if len(rows):
+        normal, incoming = surface.normal[rows], directions[rows]
+        mirrored = incoming - 2 * dot(incoming, normal)[:, None] * normal
+        blur = (roughness[rows] ** 2 * np.float32(0.6))[:, None]
+        mirrored = unit(mirrored + rng.standard_normal(mirrored.shape, dtype=np.float32) * blur)
+        reflected = bounced_light(geometry, atmosphere, points[rows], mirrored, with_clouds=True)
+        specular[rows] += fresnel[rows][:, None] * reflected
+        share[rows] = 1 - fresnel[rows]
+    return Lighting(direct, indirect, np.minimum(specular, MAX_SPECULAR), share)
+
+
+def bounced_light(
+    geometry: Geometry, atmosphere: Atmosphere, points: Floats, directions: Floats, *, with_clouds: bool
+) -> Floats:
+    """Return the radiance ``(n, 3)`` seen from points along directions, with mean colours and no further rays."""
+    hits = geometry.first_solid(points, directions)
+    is_sky = hits.triangle < 0
+    radiance = np.empty_like(directions)
+    radiance[is_sky] = atmosphere.sky(directions[is_sky], with_clouds=with_clouds)
+    rows = np.nonzero(~is_sky)[0]
+    if len(rows):
+        triangle = hits.triangle[rows]
+        material = geometry.material_of[triangle]
+        normal = geometry.flat_normals[triangle]
+        normal = np.where((dot(normal, directions[rows]) > 0)[:, None], -normal, normal)
+        to_sun = atmosphere.to_sun
+        facing = normal[:, 0] * to_sun[0] + normal[:, 1] * to_sun[1] + normal[:, 2] * to_sun[2]
+        light = np.array(atmosphere.ambient, np.float32) * (0.6 + 0.4 * normal[:, 2:3])
+        light = light + np.array(atmosphere.sun, np.float32) * (np.clip(facing, 0, 1) * np.float32(0.45))[:, None]
+        radiance[rows] = geometry.mean_albedo[material] * light + geometry.emission[material]
+    return radiance
