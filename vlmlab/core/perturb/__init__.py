@@ -1,0 +1,1 @@
+"""Perturbation operators on images and texts, and the strategies built from them."""

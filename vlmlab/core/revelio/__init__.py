@@ -1,0 +1,1 @@
+"""Revelio: searches for concept sets that make a system under test fail."""

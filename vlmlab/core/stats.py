@@ -1,0 +1,159 @@
+"""Intervals and paired tests for counts, each exact or with its source named."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from vlmlab.core.checks import check_count, check_probabilities, check_share
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval for a share; ``low`` and ``high`` in [0, 1]."""
+
+    low: float
+    high: float
+    level: float
+
+
+def clopper_pearson(successes: int, total: int, level: float = 0.95) -> Interval:
+    """Return the exact two-sided binomial interval (Clopper and Pearson 1934).
+
+    Never covers less than ``level``; (0, 1) when ``total`` is 0.
+
+    Raises:
+        ValueError: the counts or the level are out of range.
+    """
+    _check_counts(successes, total, level)
+    from scipy.stats import beta  # slow to import, and few pages need it
+
+    tail = (1.0 - level) / 2.0
+    low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, total - successes + 1))
+    high = 1.0 if successes == total else float(beta.ppf(1.0 - tail, successes + 1, total - successes))
+    return Interval(low, high, level)
+
+
+def wilson(successes: int, total: int, level: float = 0.95) -> Interval:
+    """Return the score interval (Wilson 1927): covers about ``level``, shorter than the exact one.
+
+    (0, 1) when ``total`` is 0.
+
+    Raises:
+        ValueError: the counts or the level are out of range.
+    """
+    _check_counts(successes, total, level)
+    if total == 0:
+        return Interval(0.0, 1.0, level)
+    z = normal_quantile(1.0 - (1.0 - level) / 2.0)
+    share = successes / total
+    centre = (share + z * z / (2 * total)) / (1 + z * z / total)
+    half = z * sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == total else min(1.0, centre + half)
+    return Interval(low, high, level)
+
+
+def lower_bound(successes: int, total: int, level: float = 0.95) -> float:
+    """Return the exact one-sided lower bound of a share; 5 of 5 gives 0.549 at 95 %.
+
+    Raises:
+        ValueError: the counts or the level are out of range.
+    """
+    _check_counts(successes, total, level)
+    if successes == 0:
+        return 0.0
+    from scipy.stats import beta
+
+    return float(beta.ppf(1.0 - level, successes, total - successes + 1))
+
+
+def mcnemar_exact(only_first: int, only_second: int) -> float:
+    """Return the two-sided exact p-value of paired outcomes that differ (McNemar, binomial form).
+
+    Args:
+        only_first: pairs where only the first of two failed.
+        only_second: pairs where only the second failed.
+
+    Raises:
+        ValueError: a count is negative.
+    """
+    check_count("only_first", only_first)
+    check_count("only_second", only_second)
+    total, fewer = only_first + only_second, min(only_first, only_second)
+    tail = float(sum(comb(total, k) for k in range(fewer + 1)) / 2**total)
+    return min(1.0, 2.0 * tail)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted for the family-wise error (Holm 1979), in the order given.
+
+    Raises:
+        ValueError: a value is outside [0, 1].
+    """
+    values = check_probabilities("p_values", list(p_values))
+    adjusted = [0.0] * len(values)
+    worst = 0.0
+    for rank, index in enumerate(np.argsort(values, kind="stable")):
+        worst = max(worst, min(1.0, float(values[index]) * (len(values) - rank)))
+        adjusted[int(index)] = worst
+    return adjusted
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted for the false discovery rate (Benjamini and Hochberg 1995).
+
+    Raises:
+        ValueError: a value is outside [0, 1].
+    """
+    values = check_probabilities("p_values", list(p_values))
+    adjusted = [0.0] * len(values)
+    best = 1.0
+    order = np.argsort(values, kind="stable")
+    for rank in range(len(values), 0, -1):
+        index = int(order[rank - 1])
+        best = min(best, float(values[index]) * len(values) / rank)
+        adjusted[index] = best
+    return adjusted
+
+
+def bootstrap_interval(
+    values: npt.ArrayLike, level: float = 0.95, *, rng: np.random.Generator, draws: int = 2000
+) -> Interval:
+    """Return the percentile bootstrap interval of a mean.
+
+    Args:
+        values: ``(n,)``, n >= 1, such as one number a seed.
+        level: share of draws inside.
+        rng: source of the draws.
+        draws: resamples.
+
+    Raises:
+        ValueError: ``values`` is empty or the level out of range.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    check_share("level", level)
+    if array.ndim != 1 or len(array) == 0:
+        raise ValueError(f"values must be a non-empty list of numbers, got shape {array.shape}")
+    means = array[rng.integers(len(array), size=(draws, len(array)))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(low), float(high), level)
+
+
+def normal_quantile(share: float) -> float:
+    """Return z with P(Z <= z) = share for a standard normal Z.
+
+    Raises:
+        ValueError: the share is not between 0 and 1.
+    """
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(check_share("share", share))
+
+
+def _check_counts(successes: int, total: int, level: float) -> None:
+    check_count("total", total)
+    check_count("successes", successes, high=total)
+    check_share("level", level)

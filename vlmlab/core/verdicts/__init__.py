@@ -1,0 +1,1 @@
+"""What makes a finding trustworthy: confirmation, ablation, transfer and regression."""
