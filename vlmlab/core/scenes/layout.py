@@ -19,6 +19,7 @@ LANE_HALF_WIDTH = 1.75
 SIDEWALK_LEFT, SIDEWALK_RIGHT = 1.95, 5.3
 CURB_HEIGHT = 0.15
 JUNCTION_DEPTH = 8.0
+CAR_HALF_WIDTH = 0.95
 GAP = 0.12
 
 
@@ -57,11 +58,11 @@ EXTENTS = {
     "wheelchair_pedestrian": Extent(-0.53, 0.53, -0.53, 0.53, 1.33, hides=0.7),
     "police_pedestrian": Extent(-0.38, 0.38, -0.5, 0.3, 1.89, hides=0.7),
     "cyclist": Extent(-0.87, 0.87, -0.83, 0.83, 1.78, hides=0.5),
-    "emergency_vehicle": Extent(-1.2, 1.2, -0.04, 5.96, 2.67, jitter=0.06),
-    "police_car": Extent(-1.05, 1.05, -0.04, 4.65, 1.8, jitter=0.06),
+    "emergency_vehicle": Extent(-1.2, 1.2, -0.04, 5.96, 2.67, jitter=0.03),
+    "police_car": Extent(-1.05, 1.05, -0.04, 4.65, 1.8, jitter=0.03),
     "cone": Extent(-0.2, 0.2, -0.2, 0.2, 0.7, hides=0.8),
     "garbage_bin": Extent(-0.42, 0.42, -0.42, 0.42, 1.0, hides=0.9),
-    "container": Extent(-2.5, 2.5, -0.2, 2.4, 2.07, jitter=0.05, is_wide=True),
+    "container": Extent(-2.5, 2.5, -0.2, 2.4, 2.07, jitter=0.03, is_wide=True),
     "debris": Extent(-1.45, 1.45, -0.86, 1.31, 0.42, yields=0.45, is_wide=True),
     "chain_barrier": Extent(-1.9, 1.9, -0.2, 0.2, 1.18, jitter=0.08, hides=0.0, is_wide=True),
     "bus_stop": Extent(-1.31, 0.85, -2.54, 1.95, 2.5, jitter=0.04),
@@ -121,23 +122,23 @@ class Wish:
     high_m: float
 
 
-def place(wish: Wish, draws: FloatArray, *, is_crowded: bool, lengthwise: bool) -> Placement:
+def place(wish: Wish, draws: FloatArray, *, crowding: int, lengthwise: bool) -> Placement:
     """Put one object where its draws say, without looking at others.
 
     Args:
         wish: what to place.
         draws: at least 3 values in [0, 1): distance, side, yaw.
-        is_crowded: use the whole width of the lane and favour the ends of each range, so that several
-            objects find room; otherwise a lane object keeps near the lane's middle.
+        crowding: 0 keeps a lane object near the lane's middle; 1 uses the whole lane and favours the ends
+            of each range, so that several objects find room; 2 lets broad objects stand further aside.
         lengthwise: turn a long object so that it leaves a view past it.
     """
     extent = EXTENTS[wish.extent_key]
     yaw = (2 * float(draws[2]) - 1) * extent.jitter + (math.pi / 2 if lengthwise else 0.0)
     x_min, x_max, y_min, y_max = _rotated(extent, yaw)
     half, shift = (x_max - x_min) / 2, (x_max + x_min) / 2
-    along, side = (_to_the_ends(float(one)) if is_crowded else float(one) for one in draws[:2])
+    along, side = (_to_the_ends(float(one)) if crowding else float(one) for one in draws[:2])
     distance = wish.low_m + (wish.high_m - wish.low_m) * along
-    low, high = _sideways_range(half, wish.placement, is_far=distance > 10, is_crowded=is_crowded)
+    low, high = _sideways_range(half, wish.placement, is_far=distance > 10, crowding=crowding)
     x = round(low + (high - low) * side - shift, 4)
     y = round(BUMPER_Y + distance - y_min, 4)
     return Placement(
@@ -220,19 +221,22 @@ def _to_the_ends(draw: float) -> float:
     return 0.5 - 0.5 * math.cos(math.pi * draw)
 
 
-def _sideways_range(half: float, placement: str, *, is_far: bool, is_crowded: bool) -> tuple[float, float]:
+def _sideways_range(half: float, placement: str, *, is_far: bool, crowding: int) -> tuple[float, float]:
     """Return the lowest and highest x of a footprint's centre.
 
     On the sidewalk: near the curb, further in only where the distance lets the camera see it. In the lane:
-    within it, a little over its edges for what is broad, and always across the path of the car.
+    within it, a little over its edges for what is broad, and always reaching into the path of the car.
     """
     if placement == "sidewalk":
         low = SIDEWALK_LEFT + half
         room = max(0.0, SIDEWALK_RIGHT - SIDEWALK_LEFT - 2 * half)
         return low, low + min(room, 1.6 if is_far else 0.5)
-    if not is_crowded:
+    if crowding == 0:
         return -0.35, 0.35
-    over = 0.0 if half < 0.95 else 1.4
-    low = max(-LANE_HALF_WIDTH - over + half, -half - 0.9)
-    high = min(LANE_HALF_WIDTH + 0.4 * over - half, half + 0.9)
+    if half < 0.95:
+        reach = min(LANE_HALF_WIDTH - half, half + 0.9)
+        return -reach, reach
+    into_path = 1.3 if crowding == 1 else 0.6
+    reach = half + CAR_HALF_WIDTH - into_path
+    low, high = max(-LANE_HALF_WIDTH - 1.4 + half, -reach), min(LANE_HALF_WIDTH + 0.75 - half, reach)
     return (low, high) if low < high else (-0.2, 0.2)

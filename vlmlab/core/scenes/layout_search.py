@@ -24,9 +24,10 @@ from vlmlab.core.scenes.layout_camera import Target, aim, in_frame
 from vlmlab.core.scenes.scene import Camera
 from vlmlab.core.seeding import rng_for
 
-TRIALS = 80
+TRIALS = 96
 TRIES_PER_OBJECT = 10
 CALM_TRIALS = 6  # the first trials keep objects near the lane's middle and the camera in the car's middle
+TIGHT_TRIALS = 48  # from here on broad objects may stand further aside
 ENOUGH_IN_FRAME, ENOUGH_UNHIDDEN, LARGE = 0.8, 0.65, 0.15
 LIGHT_POSITION = (2.5, -0.5)  # x, and y from the near edge of the junction
 LIGHT_HEADS = ((0.0, 4.75), (2.5, 3.3))  # x and z of the two heads over the ground
@@ -95,12 +96,12 @@ def _place_all(
     wishes: Sequence[Wish], draws: Sequence[FloatArray], *, trial: int, junction_m: float | None
 ) -> tuple[Placement, ...] | None:
     """Return the placements of one trial, or None when two overlap or one stands in the side street."""
-    is_crowded = trial >= CALM_TRIALS
+    crowding = 0 if trial < CALM_TRIALS else 1 if trial < TIGHT_TRIALS else 2
     placements: dict[int, Placement] = {}
     for index in sorted(range(len(wishes)), key=lambda one: -EXTENTS[wishes[one].extent_key].area):
         for draw in draws[index]:
-            turned = wishes[index].kind == "container" and len(wishes) > 1 and is_crowded and draw[3] < 0.6
-            item = place(wishes[index], draw, is_crowded=is_crowded, lengthwise=bool(turned))
+            turned = wishes[index].kind == "container" and len(wishes) > 1 and crowding and draw[3] < 0.6
+            item = place(wishes[index], draw, crowding=crowding, lengthwise=bool(turned))
             if not stands_in_side_street(item, junction_m) and not any(
                 overlaps(item, other) for other in placements.values()
             ):
