@@ -174,8 +174,8 @@ def _rule(row: RuleRow) -> Rule:
 def _check_references(file: DomainFile) -> None:
     known = {row.id for row in file.concepts}
     if len(known) != len(file.concepts):
-        ids = [row.id for row in file.concepts]
-        twice = next(one for one in ids if ids.count(one) > 1)
+        every = [row.id for row in file.concepts]
+        twice = next(one for one in every if every.count(one) > 1)
         raise ConceptError(f"The concept “{twice}” stands in the file twice.", field="concepts")
     named = [(f"alias {alias}", target) for alias, target in file.aliases.items()]
     named += [(f"concept {row.id}", other) for row in file.concepts for other in row.implies]

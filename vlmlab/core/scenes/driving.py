@@ -4,6 +4,7 @@ import math
 from typing import Protocol
 
 from vlmlab.core.errors import ConceptError
+from vlmlab.core.scenes.anchors import AnchorGraph, anchor_graph
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.layout import BUMPER_Y, CURB_HEIGHT, JUNCTION_DEPTH, Placement, Wish
@@ -11,6 +12,8 @@ from vlmlab.core.scenes.layout_search import Layout, find_layout, light_position
 from vlmlab.core.scenes.scene import Parameter, SceneDescription, SceneObject
 from vlmlab.core.scenes.weather import DEFAULT_WEATHER, WEATHERS, environment_of
 from vlmlab.core.seeding import derive_seed, rng_for
+
+__all__ = ["SAMPLERS", "AnchorGraph", "Sampler", "anchor_graph", "sample_driving"]
 
 KIND_OF_CONCEPT = {
     "chain_barrier_near": "chain_barrier",
