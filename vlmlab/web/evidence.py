@@ -1,6 +1,7 @@
 """Evidence as HTML: chips of a concept set, a rate with its interval, samples one by one, states."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -8,6 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Chip, Concept
+from vlmlab.core.stats import Interval, clopper_pearson
 from vlmlab.web.icons import BADGES, FINDING_SIGNS, GLYPHS, ICONS
 from vlmlab.web.numbers import write_count, write_percent
 
@@ -31,8 +33,9 @@ def icon(name: str, title: str = "") -> SafeString:
     path = ICONS[name]
     if title:
         return format_html(
-            '<svg class="icon" viewBox="0 0 16 16" role="img" aria-label="{}"><title>{}</title><path d="{}"/></svg>',
-            title, title, path,
+            '<svg class="icon" viewBox="0 0 16 16" role="img" aria-label="{0}">'
+            '<title>{0}</title><path d="{1}"/></svg>',
+            title, path,
         )  # fmt: skip
     return format_html('<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="{}"/></svg>', path)
 
@@ -41,7 +44,8 @@ def glyph(kind: str) -> SafeString:
     """Return the sign of a concept's kind, with its words as the title."""
     path, words = GLYPHS.get(kind, GLYPHS["prop"])
     return format_html(
-        '<span class="kind" title="{}"><svg viewBox="0 0 12 12" aria-hidden="true"><path d="{}"/></svg></span>',
+        '<span class="kind" title="{}"><svg viewBox="0 0 12 12" aria-hidden="true">'
+        '<path d="{}"/></svg></span>',
         words, path,
     )  # fmt: skip
 
@@ -66,7 +70,7 @@ def chips_html(concepts: Sequence[str], domain_slug: str, *, is_off: bool = Fals
     try:
         chips = load_domain(domain_slug).groups_for_display(tuple(concepts))
     except (ConceptError, ValueError):
-        return _set((plain_chip(name) for name in concepts))
+        return _set(plain_chip(name) for name in concepts)
     if is_off:
         return _set(chip_html(Chip(concept), is_off=True) for concept in _concepts(concepts, domain_slug))
     return _set(chip_html(chip) for chip in chips)
@@ -89,8 +93,9 @@ def rate_html(fails: int, n: int, *, threshold: float | None = None, is_long: bo
     The colour says where the whole interval lies: above the threshold, holding it, or below.
     """
     if n <= 0:
-        return mark_safe('<span class="muted">not measured</span>')  # noqa: S308 - constant text
-    low, high = _interval(fails, n)
+        return mark_safe('<span class="muted">not measured</span>')
+    interval = _interval(fails, n)
+    low, high = interval.low, interval.high
     width = RATE_WIDTH_LONG if is_long else RATE_WIDTH
     share = fails / n
     sentence = (
@@ -105,7 +110,8 @@ def rate_html(fails: int, n: int, *, threshold: float | None = None, is_long: bo
     return format_html(
         '<span class="rate{}{}"><svg viewBox="0 0 {width} 18" role="img" aria-label="{sentence}">'
         '<title>{sentence}</title><line class="r-track" x1="0" x2="{width}" y1="9" y2="9"/>'
-        '<line class="r-ci" x1="{}" x2="{}" y1="9" y2="9"/>{}<circle class="r-dot" cx="{}" cy="9" r="4"/></svg>'
+        '<line class="r-ci" x1="{}" x2="{}" y1="9" y2="9"/>{}'
+        '<circle class="r-dot" cx="{}" cy="9" r="4"/></svg>'
         '<span class="v">{}<small>{}/{}</small></span></span>',
         _rate_class(low, high, threshold), " long" if is_long else "",
         _x(low, width), _x(high, width), line, _x(share, width),
@@ -114,7 +120,11 @@ def rate_html(fails: int, n: int, *, threshold: float | None = None, is_long: bo
 
 
 def marks_html(marks: str) -> SafeString:
-    """Return samples one by one: ``F`` failed, ``P`` passed, ``?`` open, ``-`` not needed, ``E`` call error."""
+    """Return samples one by one.
+
+    Args:
+        marks: ``F`` failed, ``P`` passed, ``?`` open, ``-`` not needed, ``E`` call error.
+    """
     counts = [(marks.count(letter), MARKS[letter][1]) for letter in MARKS]
     sentence = ", ".join(f"{count} {word}" for count, word in counts if count) or "no samples yet"
     width = max(MARK_STEP * len(marks), MARK_STEP)
@@ -165,11 +175,9 @@ def _concepts(ids: Sequence[str], domain_slug: str) -> list[Concept]:
     return [domain.concept(name) for name in ids]
 
 
-def _interval(fails: int, n: int) -> tuple[float, float]:
-    from vlmlab.core.stats import clopper_pearson  # scipy loads slowly: only pages with rates pay
-
-    low, high = clopper_pearson(fails, n, 0.95)
-    return float(low), float(high)
+@lru_cache(maxsize=4096)
+def _interval(fails: int, n: int) -> Interval:
+    return clopper_pearson(fails, n, 0.95)
 
 
 def _rate_class(low: float, high: float, threshold: float | None) -> str:

@@ -3,7 +3,8 @@
 # Path data of stroked 16 x 16 icons.
 ICONS: dict[str, str] = {
     "home": "M2.5 7.5 8 3l5.5 4.5V13a.5.5 0 0 1-.5.5H3a.5.5 0 0 1-.5-.5zM6.5 13.5V9h3v4.5",
-    "system": "M4 4h8v8H4zM6.5 1.5V4M9.5 1.5V4M6.5 12v2.5M9.5 12v2.5M1.5 6.5H4M1.5 9.5H4M12 6.5h2.5M12 9.5h2.5",
+    "system": "M4 4h8v8H4zM6.5 1.5V4M9.5 1.5V4M6.5 12v2.5M9.5 12v2.5M1.5 6.5H4M1.5 9.5H4"
+    "M12 6.5h2.5M12 9.5h2.5",
     "domain": "M3.5 3.5h3v3h-3zM9.5 9.5h3v3h-3zM9.5 3.5h3v3h-3zM6.5 5h3M11 6.5v3M6 6.5l3.5 3.5",
     "picture": "M2 3.5h12v9H2zM2 9.5l3.5-3 3 3 2-1.5 3.5 3",
     "run": "M4.5 3v10l8-5z",
@@ -61,7 +62,8 @@ FINDING_SIGNS: dict[str, str] = {
     "suspected": '<circle class="g-line" cx="8" cy="8" r="5.8" stroke-dasharray="3 2.1"/>',
     "confirmed": '<path class="g-fill" d="M8 1.2 14.8 8 8 14.8 1.2 8z"/>',
     "refuted": '<circle class="g-line" cx="8" cy="8" r="5.8"/><path class="g-line" d="M4 12l8-8"/>',
-    "undetermined": '<circle class="g-line" cx="8" cy="8" r="5.8"/><path class="g-fill" d="M8 2.2a5.8 5.8 0 0 1 0 11.6z"/>',
+    "undetermined": '<circle class="g-line" cx="8" cy="8" r="5.8"/>'
+    '<path class="g-fill" d="M8 2.2a5.8 5.8 0 0 1 0 11.6z"/>',
 }
 
 # State value -> (class of its badge, whether it breathes). Jobs, runs and workers share the badge.

@@ -192,7 +192,7 @@ def error_summary(form: forms.BaseForm, intro: str = "Nothing was saved.") -> di
 def nav_link(
     context: Context, url_name: str, sign: str, label: str, prefix: str = "", count: Any = ""
 ) -> dict[str, Any]:
-    """Draw a link of the navigation, if the person may follow it; ``prefix`` marks the pages it stands for."""
+    """Draw a link of the navigation if the person may follow it; ``prefix`` names the pages it stands for."""
     request = context.get("request")
     role = getattr(getattr(request, "user", None), "role", "")
     match = getattr(request, "resolver_match", None)
@@ -207,7 +207,7 @@ def nav_link(
 
 @register.simple_tag(takes_context=True)
 def sort_url(context: Context, key: str, parameter: str = "sort") -> str:
-    """Return the query string that sorts by ``key``, or turns the order round when it is sorted so already."""
+    """Return the query string that sorts by ``key``; a second click turns the order round."""
     query = context["request"].GET.copy()
     query.pop("page", None)
     query[parameter] = f"-{key}" if query.get(parameter) == key else key

@@ -1,0 +1,115 @@
+// Draws every chart of the page from its JSON, in the page's colours; saves it as CSV, JSON, SVG or PNG.
+const libraries = new Map();
+
+function loadOnce(url) {
+  if (!libraries.has(url)) {
+    libraries.set(url, new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = url;
+      script.onload = () => resolve(window.Plotly);
+      script.onerror = () => reject(new Error("The drawing library could not be loaded."));
+      document.head.append(script);
+    }));
+  }
+  return libraries.get(url);
+}
+
+const themes = new Map();
+function loadThemes(url) {
+  if (!themes.has(url)) themes.set(url, fetch(url).then((reply) => reply.json()));
+  return themes.get(url);
+}
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+// "$c1" -> the colour that the token --c1 has now.
+function withColours(value, probe) {
+  if (typeof value === "string" && value.startsWith("$")) {
+    probe.style.color = `var(--${value.slice(1)})`;
+    return getComputedStyle(probe).color;
+  }
+  if (Array.isArray(value)) return value.map((one) => withColours(one, probe));
+  if (value && typeof value === "object") {
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withColours(one, probe)]));
+  }
+  return value;
+}
+
+function payloadOf(frame) {
+  return JSON.parse(document.getElementById(`plot-${frame.dataset.plot}`).textContent);
+}
+
+async function draw(frame) {
+  const target = frame.querySelector(".plot");
+  const [plotly, theme] = await Promise.all([loadOnce(frame.dataset.plotly), loadThemes(frame.dataset.themes)]);
+  const { figure } = payloadOf(frame);
+  const colours = withColours(figure, frame.querySelector("figcaption"));
+  frame.querySelector("figcaption").style.removeProperty("color");
+  const isNarrow = target.clientWidth < 500;
+  const layout = { height: isNarrow ? 250 : 290, ...colours.layout, template: theme[isDark() ? "dark" : "light"] };
+  if (isNarrow) layout.annotations = [];
+  if (isNarrow && (colours.data ?? []).length > 1) layout.showlegend = true;
+  await plotly.react(target, colours.data, layout, theme.config);
+  frame.dataset.drawn = "yes";
+  for (const button of frame.querySelectorAll("[data-save]")) button.hidden = false;
+}
+
+const watcher = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (!entry.isIntersecting) continue;
+    watcher.unobserve(entry.target);
+    draw(entry.target).catch((error) => {
+      entry.target.querySelector(".plot").textContent = `${error.message} The numbers are below.`;
+    });
+  }
+}, { rootMargin: "300px" });
+
+function drawAll(root) {
+  for (const frame of root.querySelectorAll("[data-plot]")) if (!frame.dataset.drawn) watcher.observe(frame);
+}
+
+function saveFile(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// A cell that a spreadsheet would run as a formula gets an apostrophe in front.
+function csvCell(value) {
+  let text = value === null ? "" : String(value);
+  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+async function save(frame, format) {
+  const name = frame.dataset.plot;
+  const { columns, rows } = payloadOf(frame);
+  if (format === "csv") {
+    saveFile(`${name}.csv`, "text/csv", [columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n"));
+  } else if (format === "json") {
+    saveFile(`${name}.json`, "application/json", JSON.stringify({ columns, rows }, null, 1));
+  } else {
+    const plotly = await loadOnce(frame.dataset.plotly);
+    await plotly.downloadImage(frame.querySelector(".plot"), { format, filename: name, scale: format === "png" ? 2 : 1 });
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("[data-save]");
+  if (button) save(button.closest("[data-plot]"), button.dataset.save);
+});
+
+function redraw() {
+  for (const frame of document.querySelectorAll("[data-plot][data-drawn]")) draw(frame);
+}
+document.addEventListener("themechange", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+document.addEventListener("htmx:afterSwap", (event) => drawAll(event.target));
+let resizing;
+window.addEventListener("resize", () => { clearTimeout(resizing); resizing = setTimeout(redraw, 200); });
+drawAll(document);
