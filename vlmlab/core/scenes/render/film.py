@@ -17,7 +17,7 @@ def _rain(shape: tuple[int, int], amount: float, rng: np.random.Generator) -> Fl
     """Return ``(h, w)`` opacity of rain streaks; streaks scale with the picture."""
     height, width = shape
     zoom = width / REFERENCE_WIDTH
-    count = int(2600 * amount)
+    count = int(2600 * amount * zoom)
     slant = rng.normal(0.12, 0.03)
     x, y = rng.random(count) * width, rng.random(count) * height
     length = rng.uniform(6, 26, count) * (0.5 + amount * 0.5) * zoom

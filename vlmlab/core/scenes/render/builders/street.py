@@ -16,6 +16,7 @@ LAMPS: tuple[tuple[str, Colour], ...] = (
     ("green", (0.02, 1.0, 0.25)),
 )
 LAMP_GAIN = 5.0
+NEAR_TREES_Y = 18.0
 
 
 def _draw_poster(draw: ImageDraw.ImageDraw, width: int, height: int) -> None:
@@ -108,8 +109,9 @@ def build_traffic_light(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 
 def build_tree(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a maple."""
-    return load_pack("maple").moved(scale=float(rng.uniform(0.55, 0.8)), yaw=float(rng.uniform(0, 6)))
+    """Return a maple, with fewer leaves where it stands far away."""
+    name = "maple" if item.position[1] < NEAR_TREES_Y else "maple_far"
+    return load_pack(name).moved(scale=float(rng.uniform(0.55, 0.8)), yaw=float(rng.uniform(0, 6)))
 
 
 def build_lamp(item: SceneObject, rng: np.random.Generator) -> Mesh:
