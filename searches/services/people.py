@@ -45,8 +45,8 @@ class SignInTokens(PasswordResetTokenGenerator):
             issued = int(token.split("-")[0], 36)
         except ValueError:
             return False
-        age: int = self._num_seconds(self._now()) - issued  # type: ignore[attr-defined]  # not in the stubs
-        return 0 <= age <= settings.SIGN_IN_LINK_SECONDS
+        age = int(self._num_seconds(self._now())) - issued
+        return 0 <= age <= int(settings.SIGN_IN_LINK_SECONDS)
 
 
 TOKENS = SignInTokens()

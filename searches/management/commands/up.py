@@ -1,0 +1,118 @@
+"""``manage.py up``: start the whole lab on this machine."""
+
+import os
+import sys
+import tempfile
+from argparse import ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connections
+
+from searches.services.people import first_admin, renew_link
+from vlmlab.core.errors import VlmLabError
+from vlmlab.serve.broker import Broker, find_broker
+from vlmlab.serve.guards import check_exposure, open_port, take_lock
+from vlmlab.serve.plan import Plan, lab_parts, write_plan
+from vlmlab.serve.preparation import prepare_database, prepare_static_files
+
+SUPERVISOR = "vlmlab.serve.supervisor"
+
+
+class Command(BaseCommand):
+    """Prepares everything, then turns into the supervisor, which needs no Django and stays small."""
+
+    help = "Start the lab: queue, web site and worker, with everything they need."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument(
+            "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
+        )
+        parser.add_argument("--port", type=port_number, default=8000)
+        parser.add_argument("--queues", default="cpu,api,gpu", help="queues this machine's worker serves")
+        parser.add_argument("--concurrency", type=int, default=2, help="threads of the worker")
+        parser.add_argument("--no-queue", action="store_true", help="start no queue server; the worker polls")
+        parser.add_argument(
+            "--no-sample-data", action="store_true", help="do not load sample data on a first start"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Check, prepare, and become the supervisor."""
+        try:
+            self._start(**options)
+        except VlmLabError as error:
+            raise CommandError(str(error)) from error
+
+    def _start(self, *, host: str, port: int, no_queue: bool, **options: Any) -> None:
+        check_exposure(
+            host,
+            is_debug=settings.DEBUG,
+            has_generated_key=settings.SECRET_KEY.startswith(settings.GENERATED_KEY_PREFIX),
+        )
+        runtime_dir = Path(tempfile.gettempdir()) / f"vlmlab-{os.getuid()}-{os.getpid()}"
+        broker = find_broker(settings.BROKER_URL, runtime_dir=runtime_dir, may_start=not no_queue)
+        address = f"http://{host}:{port}"
+        lock = take_lock(settings.DATA_DIR / "up.lock", address)
+        listener = open_port(host, port)
+        if broker.command:
+            runtime_dir.mkdir(mode=0o700, exist_ok=True)
+        prepare_database()
+        if prepare_static_files():
+            self.stdout.write("Static files collected.")
+        mark = None if options["no_sample_data"] else settings.DATA_DIR / "sample_data_loaded"
+        plan = Plan(
+            address=address,
+            health_url=f"http://{reachable(host)}:{port}/healthz",
+            queue_socket=str(runtime_dir / "queue.sock") if broker.command else "",
+            notes=tuple(_notes(broker, address)),
+            parts=lab_parts(
+                broker,
+                descriptor=listener.fileno(),
+                queues=options["queues"],
+                concurrency=options["concurrency"],
+                sample_data_mark=mark,
+            ),
+        )
+        os.set_inheritable(lock, True)
+        os.set_inheritable(listener.fileno(), True)
+        become_supervisor(plan)
+
+
+def _notes(broker: Broker, address: str) -> list[str]:
+    admin = first_admin()
+    notes = [broker.sentence]
+    if admin.last_login is None:
+        notes.append(f"Sign in as {admin.username} (works once): {address}{renew_link(admin, by=None)}")
+    else:
+        notes.append("A new sign-in link: python manage.py sign_in_link")
+    return notes
+
+
+def become_supervisor(plan: Plan) -> None:
+    """Replace this process; lock and listening socket live on in it."""
+    write_plan(plan)
+    connections.close_all()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.chdir(settings.BASE_DIR)
+    os.execv(sys.executable, [sys.executable, "-m", SUPERVISOR])  # noqa: S606 - our own module
+
+
+def reachable(host: str) -> str:
+    """Return the address under which this machine reaches itself when it listens on ``host``."""
+    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104 - compared, not bound
+
+
+def port_number(text: str) -> int:
+    """Read a port.
+
+    Raises:
+        ArgumentTypeError: it is not a number from 1 to 65535.
+    """
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise ArgumentTypeError(f"“{text}” is not a port: give a number from 1 to 65535")
+    return int(text)
