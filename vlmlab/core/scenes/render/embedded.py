@@ -169,7 +169,7 @@ def _annotate(
     annotations = []
     masks = {}
     for number, (item, mesh) in enumerate(zip(built.description.objects, built.meshes, strict=True)):
-        amodal = _clipped(pinhole.box_of(mesh.corners.reshape(-1, 3)), pinhole)
+        amodal = _clipped(pinhole.box_of(mesh.outline), pinhole)
         if amodal is None:
             continue
         coverage = film.coverage(number + 1)

@@ -11,6 +11,7 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Colour = tuple[float, float, float]
+MANY_TRIANGLES = 2000
 
 
 def dot(first: Floats, second: Floats) -> Floats:
@@ -151,6 +152,11 @@ class Mesh:
         """Lowest and highest corner of the axis-aligned box, each ``(3,)``."""
         points = self.corners.reshape(-1, 3)
         return points.min(0), points.max(0)
+
+    @property
+    def outline(self) -> Floats:
+        """Points ``(k, 3)`` whose bounds are those of the mesh: large meshes give one corner a triangle."""
+        return self.corners.reshape(-1, 3) if len(self) < MANY_TRIANGLES else self.corners[:, 0]
 
     def moved(
         self,

@@ -13,7 +13,7 @@ from vlmlab.core.scenes.render.mesh import Floats, Mesh
 from vlmlab.core.scenes.render.tracer import SKY, Geometry, LoneObject
 from vlmlab.core.scenes.scene import SceneDescription, SceneObject
 
-CHECK_WIDTH, CHECK_HEIGHT = 320, 240
+CHECK_WIDTH, CHECK_HEIGHT = 240, 180
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Threshold:
         fills: an object whose box covers this share of the frame may leave it.
     """
 
-    pixels: int = 40
+    pixels: int = 24
     in_frame: float = 0.75
     visible: float = 0.5
     fills: float = 0.35
@@ -35,19 +35,19 @@ class Threshold:
 
 DEFAULT_THRESHOLD = Threshold()
 THRESHOLDS: dict[str, Threshold] = {
-    "cone": Threshold(pixels=14, in_frame=0.9, visible=0.6),
-    "garbage_bin": Threshold(pixels=24, in_frame=0.8, visible=0.55),
-    "chain_barrier": Threshold(pixels=24, in_frame=0.5, visible=0.4, fills=0.1),
-    "debris": Threshold(pixels=36, in_frame=0.5, visible=0.45, fills=0.05),
-    "container": Threshold(pixels=150, in_frame=0.5, visible=0.4, fills=0.15),
-    "traffic_light": Threshold(pixels=60, in_frame=0.45, visible=0.5, fills=1.0),
-    "bus_stop": Threshold(pixels=300, in_frame=0.5, visible=0.45),
-    "emergency_vehicle": Threshold(pixels=150, in_frame=0.7, visible=0.45),
-    "child_pedestrian": Threshold(pixels=24, visible=0.5),
-    "pedestrian": Threshold(pixels=32, visible=0.5),
-    "police_pedestrian": Threshold(pixels=40, visible=0.55),
-    "wheelchair_pedestrian": Threshold(pixels=32, visible=0.55),
-    "cyclist": Threshold(pixels=32, visible=0.5),
+    "cone": Threshold(pixels=8, in_frame=0.9, visible=0.6),
+    "garbage_bin": Threshold(pixels=14, in_frame=0.8, visible=0.55),
+    "chain_barrier": Threshold(pixels=14, in_frame=0.5, visible=0.4, fills=0.1),
+    "debris": Threshold(pixels=20, in_frame=0.5, visible=0.45, fills=0.05),
+    "container": Threshold(pixels=84, in_frame=0.5, visible=0.4, fills=0.15),
+    "traffic_light": Threshold(pixels=34, in_frame=0.45, visible=0.5, fills=1.0),
+    "bus_stop": Threshold(pixels=169, in_frame=0.5, visible=0.45),
+    "emergency_vehicle": Threshold(pixels=84, in_frame=0.7, visible=0.45),
+    "child_pedestrian": Threshold(pixels=14, visible=0.5),
+    "pedestrian": Threshold(pixels=18, visible=0.5),
+    "police_pedestrian": Threshold(pixels=22, visible=0.55),
+    "wheelchair_pedestrian": Threshold(pixels=18, visible=0.55),
+    "cyclist": Threshold(pixels=18, visible=0.5),
 }
 
 
@@ -67,7 +67,7 @@ def check_pinhole(description: SceneDescription) -> Pinhole:
 def projection_fault(item: SceneObject, mesh: Mesh, pinhole: Pinhole) -> str | None:
     """First stage: say what is wrong with an object's projected box; None when it may be visible."""
     threshold = THRESHOLDS.get(item.kind, DEFAULT_THRESHOLD)
-    points = mesh.corners.reshape(-1, 3)
+    points = mesh.outline
     projected = pinhole.project(points)
     ahead = projected[projected[:, 2] > NEAREST_M]
     if not len(ahead):
@@ -126,7 +126,7 @@ def grid_rays(pinhole: Pinhole) -> Floats:
 
 def _own_pixels(mesh: Mesh, pinhole: Pinhole, directions: Floats) -> int:
     """Return how many pixel centres a mesh would cover with nothing else in the scene."""
-    box = pinhole.box_of(mesh.corners.reshape(-1, 3))
+    box = pinhole.box_of(mesh.outline)
     if box is None:
         return 0
     left, right = int(np.clip(box[0], 0, pinhole.width)), int(np.clip(np.ceil(box[2]), 0, pinhole.width))

@@ -40,8 +40,22 @@ def quad(
 ) -> Mesh:
     """Return a parallelogram spanned by two half-edges; its texture repeats ``repeat_u`` x ``repeat_v`` times."""
     c, u, v = (np.asarray(part, np.float64) for part in (centre, half_u, half_v))
-    corner_uvs = [[0, 0], [repeat_u, 0], [repeat_u, repeat_v], [0, repeat_v]]
-    return triangles([c - u - v, c + u - v, c + u + v, c - u + v], [[0, 1, 2], [0, 2, 3]], material, uvs=corner_uvs)
+    corners = np.array([c - u - v, c + u - v, c + u + v, c - u - v, c + u + v, c - u + v], np.float32)
+    normal = np.array(
+        [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]], np.float64
+    )
+    normal /= max(float(np.sqrt((normal * normal).sum())), 1e-12)
+    corner_uvs = [[0, 0], [repeat_u, 0], [repeat_u, repeat_v], [0, 0], [repeat_u, repeat_v], [0, repeat_v]]
+    return Mesh(
+        corners.reshape(2, 3, 3),
+        np.broadcast_to(normal.astype(np.float32), (2, 3, 3)).copy(),
+        np.array(corner_uvs, np.float32).reshape(2, 3, 2),
+        np.zeros(2, np.int64),
+        (material,),
+    )
+
+
+UNIT_BOX_FACES = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
 
 
 def box(
@@ -49,18 +63,26 @@ def box(
 ) -> Mesh:
     """Return a box; ``texture_metres`` is the length of one texture repeat, 0 = one repeat a face."""
     half = np.asarray(size, np.float64) / 2
-    faces = []
-    for axis, (first, second) in enumerate(((1, 2), (0, 2), (0, 1))):
-        for sign in (-1, 1):
-            normal, u, v = np.zeros(3), np.zeros(3), np.zeros(3)
-            normal[axis] = sign * half[axis]
-            u[first] = half[first] * (sign if axis != 1 else -sign)
-            v[second] = half[second]
-            repeats = (2 * half[first] / texture_metres, 2 * half[second] / texture_metres) if texture_metres else (1, 1)
-            middle = np.asarray(centre, np.float64) + normal
-            faces.append(quad(middle, u, v, material, repeat_u=float(repeats[0]), repeat_v=float(repeats[1])))
-    whole = merge(faces)
-    return Mesh(whole.corners, whole.normals, whole.uvs, np.zeros(len(whole), np.int64), (material,))
+    corners, normals, uvs = np.zeros((6, 4, 3)), np.zeros((6, 3)), np.zeros((6, 4, 2))
+    signs_u, signs_v = np.array([-1, 1, 1, -1]), np.array([-1, -1, 1, 1])
+    for number, (axis, first, second) in enumerate(UNIT_BOX_FACES * 2):
+        sign = -1 if number < 3 else 1
+        corners[number, :, axis] = sign * half[axis]
+        corners[number, :, first] = signs_u * half[first] * (sign if axis != 1 else -sign)
+        corners[number, :, second] = signs_v * half[second]
+        normals[number, axis] = sign
+        repeats = (2 * half[first] / texture_metres, 2 * half[second] / texture_metres) if texture_metres else (1, 1)
+        uvs[number, :, 0] = (signs_u > 0) * repeats[0]
+        uvs[number, :, 1] = (signs_v > 0) * repeats[1]
+    corners += np.asarray(centre, np.float64)
+    order = [0, 1, 2, 0, 2, 3]
+    return Mesh(
+        corners[:, order].reshape(12, 3, 3).astype(np.float32),
+        np.repeat(normals, 6, 0).reshape(12, 3, 3).astype(np.float32),
+        uvs[:, order].reshape(12, 3, 2).astype(np.float32),
+        np.zeros(12, np.int64),
+        (material,),
+    )
 
 
 def _strip_faces(rings: int, around: int) -> npt.NDArray[np.int64]:

@@ -1,5 +1,7 @@
 """Builders of people: pedestrians, children, wheelchair users, police officers, cyclists."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from vlmlab.core.scenes.render import textures
@@ -90,6 +92,11 @@ def _vested(officer: Mesh) -> Mesh:
 
 def build_police_officer(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return an officer with cap, bright vest and the word POLICE on chest and back, one arm raised."""
+    return _police_officer()
+
+
+@lru_cache(maxsize=1)
+def _police_officer() -> Mesh:
     word = textures.lettering("POLICE", width=256, height=80, ink=(255, 255, 255), ground=(8, 14, 60))
     label = Material(albedo=(1, 1, 1), texture=word)
     return merge(

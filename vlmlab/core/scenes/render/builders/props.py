@@ -1,5 +1,7 @@
 """Builders of obstacles: cone, bin, container, debris, chain barrier."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from vlmlab.core.scenes.render import textures
@@ -78,6 +80,11 @@ def build_debris(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 def build_chain_barrier(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return three striped posts with two sagging red and white chains between them."""
+    return _chain_barrier()
+
+
+@lru_cache(maxsize=1)
+def _chain_barrier() -> Mesh:
     red = paint(0.7, 0.03, 0.02, reflectance=0.04, roughness=0.3)
     white = paint(0.85, reflectance=0.04, roughness=0.3)
     parts = []

@@ -1,5 +1,7 @@
 """Builders of street furniture: bus stop, traffic light, tree, lamp post, hydrant."""
 
+from functools import lru_cache
+
 import numpy as np
 from PIL import ImageDraw
 
@@ -58,6 +60,11 @@ def _shelter() -> list[Mesh]:
 
 def build_bus_stop(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a glass shelter with bench, poster, lettered roof edge and a bus sign on a pole."""
+    return _bus_stop()
+
+
+@lru_cache(maxsize=1)
+def _bus_stop() -> Mesh:
     length, depth = SHELTER_LENGTH, SHELTER_DEPTH
     word = textures.lettering("BUS STOP", width=384, height=96, ink=(255, 255, 255), ground=(16, 60, 130))
     letters = Material((1, 1, 1), word, emission=(0.12, 0.12, 0.12))
@@ -102,8 +109,12 @@ def _signal_head(x: float, z: float, lit: str) -> list[Mesh]:
 
 def build_traffic_light(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a signal with one head over the lane and one at the post; parameter ``colour`` is lit."""
+    return _traffic_light(str(item.parameters.get("colour", "")))
+
+
+@lru_cache(maxsize=4)
+def _traffic_light(lit: str) -> Mesh:
     grey = paint(0.10, 0.11, 0.12, reflectance=0.05, roughness=0.3)
-    lit = str(item.parameters.get("colour") or item.parameters.get("color"))
     arm = tube([[0, 0, 5.4], [-1.2, 0, 5.6], [-2.6, 0, 5.65]], 0.07, grey, around=10)
     return merge([cylinder(0.11, 5.6, grey, around=18), arm, *_signal_head(-2.5, 4.75, lit), *_signal_head(0, 3.3, lit)])
 
