@@ -1,0 +1,1 @@
+"""Systems under test: what they are, and one module for each kind."""
