@@ -1,0 +1,40 @@
+# VLM Lab: "make run" starts the lab, "make test" checks everything. "make help" lists the rest.
+PYTHON ?= python3.11
+VENV ?= .venv
+PIP_FLAGS ?=
+PORT ?= 8000
+HOST ?= 127.0.0.1
+BIN := $(VENV)/bin
+SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" PIP_FLAGS="$(PIP_FLAGS)" sh tools/ci/setup.sh
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-tests run test lint format bench pocket
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+	@echo '  CPU-only PyTorch on Linux: make setup PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu"'
+
+setup: ## make .venv and install what the lab needs (again only when requirements change)
+	@$(SETUP) requirements.txt
+
+setup-tests: setup
+	@$(SETUP) tests/requirements.txt
+
+run: setup ## start the whole lab and print its address (PORT=8000 HOST=127.0.0.1)
+	@exec $(BIN)/python manage.py up --host $(HOST) --port $(PORT)
+
+test: setup-tests ## every check and every test, on SQLite and PostgreSQL
+	@exec $(BIN)/python -m tools.ci.everything
+
+lint: setup-tests ## the checks that run no tests
+	@exec $(BIN)/python -m tools.ci.everything --only-checks
+
+format: setup-tests ## rewrite the code in the house format
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup ## measure searches, renderer, start-up and memory
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+pocket: setup ## train the shipped VLM again (hours)
+	@$(BIN)/python -m tools.pocket.train

@@ -1,0 +1,1 @@
+"""Scripts that build what the project ships."""

@@ -1,0 +1,117 @@
+"""Every check of the project, in order of cost: ``python -m tools.ci.everything [--only-checks]``."""
+
+import argparse
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools.ci.debian import chromium
+from tools.ci.postgres import temporary_server
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("vlmlab", "searches", "humanstudy")
+POSTGRES_TESTS = ("tests/searches/faults", "tests/searches/models", "tests/searches/services")
+PRODUCTION = {
+    "VLMLAB_DEBUG": "0",
+    "VLMLAB_HTTPS": "1",
+    "VLMLAB_ALLOWED_HOSTS": "lab.example.org",
+    "VLMLAB_CSRF_TRUSTED_ORIGINS": "https://lab.example.org",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One command that must end with status 0."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def static_checks() -> list[Check]:
+    """Return the checks that run no tests."""
+    python, tool = sys.executable, Path(sys.executable).parent
+    production = {**PRODUCTION, "VLMLAB_SECRET_KEY": secrets.token_urlsafe(60)}
+    checks = [
+        Check("format", (str(tool / "ruff"), "format", "--check", "--quiet", ".")),
+        Check("ruff", (str(tool / "ruff"), "check", "--quiet", ".")),
+        Check("layers", (str(tool / "lint-imports"), "--no-cache")),
+        Check("types", (str(tool / "mypy"), *PACKAGES, "tools/ci")),
+        Check("migrations", (python, "manage.py", "makemigrations", "--check", "--dry-run")),
+        Check(
+            "deployment", (python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"), production
+        ),
+        Check("compose.yaml", (python, "-m", "tools.ci.compose")),
+    ]
+    node = shutil.which("node")
+    if node:
+        scripts = sorted(Path("static/js").glob("*.js"))
+        checks += [Check(f"syntax of {script.name}", (node, "--check", str(script))) for script in scripts]
+    return checks
+
+
+def run(check: Check) -> bool:
+    """Run one check; show what it says only when it fails."""
+    began = time.monotonic()
+    done = subprocess.run(
+        check.command,
+        env={**os.environ, **check.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    verdict = "ok" if done.returncode == 0 else "FAILED"
+    print(f"{check.name:32} {verdict:8} {time.monotonic() - began:5.1f} s", flush=True)
+    if done.returncode:
+        print(done.stdout, flush=True)
+    return done.returncode == 0
+
+
+def run_tests(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run pytest, its output as it comes; return its status."""
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, env={**os.environ, **environment}, check=False).returncode
+
+
+def test_on_postgres(environment: Mapping[str, str]) -> int:
+    """Run what depends on the database on a PostgreSQL of our own."""
+    folders = [folder for folder in POSTGRES_TESTS if Path(folder).exists()]
+    with temporary_server() as url:
+        if url is None:
+            print("PostgreSQL is missing: its tests are skipped.")
+            return 0
+        print("\nTests on PostgreSQL", flush=True)
+        return run_tests(["-q", *folders], {**environment, "VLMLAB_DATABASE_URL": url})
+
+
+def main() -> int:
+    """Run everything; pytest's closing line on SQLite is the last unless something before it failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only-checks", action="store_true", help="leave the tests out")
+    only_checks = parser.parse_args().only_checks
+    os.chdir(ROOT)
+    failed = [check.name for check in static_checks() if not run(check)]
+    if failed:
+        print(f"\nFAILED: {', '.join(failed)}. Tests are not run before these pass.")
+        return 1
+    if only_checks:
+        return 0
+    browser = chromium()
+    environment = {"OMP_NUM_THREADS": "1", **({"VLMLAB_CHROMIUM": browser} if browser else {})}
+    on_postgres = test_on_postgres(environment)
+    print("\nTests on SQLite", flush=True)
+    on_sqlite = run_tests(["-q", "--durations=15"], environment)
+    if on_postgres:
+        print("FAILED: the tests on PostgreSQL, see above.")
+    return on_sqlite or on_postgres
+
+
+if __name__ == "__main__":
+    sys.exit(main())
