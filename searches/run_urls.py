@@ -22,15 +22,15 @@ def _view(module: str, name: str) -> Callable[..., HttpResponse]:
 
 urlpatterns = [
     path("runs/", _view("runs", "run_list"), name="run_list"),
-    path("runs/new/", _view("runs", "run_create"), name="run_create"),
-    path("runs/estimate/", _view("runs", "run_estimate"), name="run_estimate"),
+    path("runs/new/", _view("run_create", "run_create"), name="run_create"),
+    path("runs/estimate/", _view("run_create", "run_estimate"), name="run_estimate"),
     path("runs/compare/", _view("compare", "run_compare"), name="run_compare"),
     path("runs/<int:pk>/", _view("runs", "run_detail"), name="run_detail"),
     path("runs/<int:pk>/progress/", _view("runs", "run_progress"), name="run_progress"),
     path("runs/<int:pk>/cancel/", _view("runs", "run_cancel"), name="run_cancel"),
     path("runs/<int:pk>/pause/", _view("runs", "run_pause"), name="run_pause"),
     path("runs/<int:pk>/resume/", _view("runs", "run_resume"), name="run_resume"),
-    path("runs/<int:pk>/clone/", _view("runs", "run_clone"), name="run_clone"),
+    path("runs/<int:pk>/clone/", _view("run_create", "run_clone"), name="run_clone"),
     path(
         "runs/<int:pk>/retry-call-errors/",
         _view("runs", "run_retry_call_errors"),

@@ -1,0 +1,163 @@
+"""The form that starts a search: fields made from the core's configuration, so that the two cannot differ."""
+
+import secrets
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from django import forms
+from pydantic.fields import FieldInfo
+
+from searches.models import SutRecord
+from vlmlab.core.errors import ConfigError, VlmLabError
+from vlmlab.core.revelio.config import PRESETS, RevelioConfig, config_from_values
+from vlmlab.core.revelio.search import build_search
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+
+IMAGE_SIZES = ("320x240", "448x336", "640x480")
+DEFAULT_PRESET = "quick_look"
+ALGORITHM_NOTES = {
+    "sits": "Learns which concepts fail together and stops a set once its class is certain. Finds most.",
+    "gpts": "The published method: beam search first, then Thompson sampling.",
+    "beam": "The published search by levels: keeps the worst sets and extends them by one concept.",
+    "random": "Uniform over sets of one to four concepts. The yardstick for the others.",
+}
+# Settings grouped as the page shows them; every setting of the core stands in exactly one group (tested).
+WHEN_A_SET_FAILS = ("failure_rate_threshold", "samples_per_set", "max_set_size", "strict", "curtail")
+BUDGET = ("inference_budget", "wall_clock_budget_s", "spend_cap_usd", "slots")
+CONCEPTS = ("excluded_concepts", "required_concepts")
+AFTERWARDS = ("ask_reason",)
+FINE_SETTINGS = {
+    "sits": ("minimal", "novelty", "size_penalty", "keep_probability", "sits_pool"),
+    "beam and gpts": ("beam_width", "diversity_weight", "beam_literal"),
+    "gpts": ("warm_start_share", "pool", "kernel"),
+}
+UNITS = {"wall_clock_budget_s": "seconds", "spend_cap_usd": "US$"}
+
+
+class RunForm(forms.Form):
+    """What to test, how, and for how much; ``cleaned_data["config"]`` is the core's frozen configuration."""
+
+    suts = forms.ModelMultipleChoiceField(
+        queryset=SutRecord.objects.none(),
+        label="Systems under test",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="One run for each.",
+        error_messages={"required": "Choose at least one system."},
+    )
+    domain = forms.ChoiceField(label="Domain")
+    image_size = forms.ChoiceField(
+        label="Scenes",
+        choices=[(size, f"Embedded renderer, {size.replace('x', ' × ')}") for size in IMAGE_SIZES],
+        help_text="Larger scenes show far objects better and take longer to draw.",
+    )
+    name = forms.CharField(
+        label="Name", max_length=120, required=False, help_text="Left empty, it says what is searched."
+    )
+    run_seed = forms.IntegerField(
+        label="Run seed", min_value=0, max_value=2**53 - 1, help_text="Same seed and settings, same search."
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        suts = self.fields["suts"]
+        assert isinstance(suts, forms.ModelMultipleChoiceField)
+        suts.queryset = SutRecord.objects.filter(is_enabled=True)
+        domains = [load_domain(slug) for slug in DOMAIN_SLUGS]
+        choice = self.fields["domain"]
+        assert isinstance(choice, forms.ChoiceField)
+        choice.choices = [(domain.slug, domain.title) for domain in domains]
+        concepts = [(one.id, one.label) for domain in domains for one in domain.concepts]
+        for name in config_field_names():
+            self.fields[name] = form_field(RevelioConfig.model_fields[name], name, concepts=concepts)
+
+    def clean(self) -> dict[str, Any]:
+        """Build the configuration; what is wrong with it stands at its field."""
+        cleaned = super().clean() or {}
+        if self.errors:
+            return cleaned
+        width, height = str(cleaned["image_size"]).split("x")
+        values = {name: cleaned[name] for name in config_field_names()}
+        values |= {"image_width": int(width), "image_height": int(height)}
+        try:
+            config = config_from_values(values)
+            build_search(config, domain=load_domain(cleaned["domain"]), run_seed=cleaned["run_seed"])
+        except VlmLabError as error:
+            self.add_error(error.field if error.field in self.fields else None, str(error))
+            return cleaned
+        cleaned["config"] = config
+        cleaned["name"] = cleaned["name"] or default_name(config, cleaned["domain"])
+        return cleaned
+
+    def group(self, names: tuple[str, ...]) -> list[forms.BoundField]:
+        """Return the bound fields of one group."""
+        return [self[name] for name in names]
+
+
+def config_field_names() -> tuple[str, ...]:
+    """Return the settings of the core that the form shows as they are (the two image sizes are one field)."""
+    return tuple(name for name in RevelioConfig.model_fields if name not in ("image_width", "image_height"))
+
+
+def form_field(info: FieldInfo, name: str, *, concepts: list[tuple[str, str]]) -> forms.Field:
+    """Return the form field for a setting: its type, range, title and help text come from the core."""
+    kinds = [kind for kind in get_args(info.annotation) or (info.annotation,) if kind is not NoneType]
+    common: dict[str, Any] = {"label": info.title or name, "help_text": info.description or ""}
+    if name in CONCEPTS:
+        return forms.MultipleChoiceField(
+            choices=concepts, required=False, widget=forms.CheckboxSelectMultiple, **common
+        )
+    if get_origin(info.annotation) is Literal:
+        widget = forms.RadioSelect if name == "algorithm" else forms.Select
+        return forms.ChoiceField(choices=[(one, one) for one in kinds], widget=widget, **common)
+    if kinds == [bool]:
+        return forms.BooleanField(required=False, **common)
+    low, high = _limits(info)
+    is_required = NoneType not in get_args(info.annotation)
+    if kinds == [int]:
+        field: forms.Field = forms.IntegerField(min_value=low, max_value=high, required=is_required, **common)  # type: ignore[arg-type]  # an integer setting has integer limits
+    else:
+        field = forms.FloatField(min_value=low, max_value=high, required=is_required, **common)
+        field.widget.attrs["step"] = "any"
+    if name in UNITS:
+        field.unit = UNITS[name] + ("" if is_required else ", optional")  # type: ignore[attr-defined]  # read by the field tag
+    return field
+
+
+def initial_values(preset: str = DEFAULT_PRESET) -> dict[str, Any]:
+    """Return what the empty form shows: the core's defaults, a preset over them, and a fresh seed.
+
+    Raises:
+        ConfigError: there is no preset of this name.
+    """
+    if preset not in PRESETS:
+        raise ConfigError(f"There is no preset called “{preset}”.", hint=f"Known: {', '.join(PRESETS)}.")
+    config = config_from_values(PRESETS[preset].values)
+    return config_values(config.model_dump()) | {
+        "domain": DOMAIN_SLUGS[0],
+        "run_seed": secrets.randbelow(100_000),
+        "suts": list(SutRecord.objects.filter(is_enabled=True).values_list("pk", flat=True)[:1]),
+    }
+
+
+def config_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return stored settings as form values (width and height become one field)."""
+    rest = dict(values)
+    size = f"{rest.pop('image_width')}x{rest.pop('image_height')}"
+    return rest | {"image_size": size if size in IMAGE_SIZES else "448x336"}
+
+
+def default_name(config: RevelioConfig, domain_slug: str) -> str:
+    """Return a name that says what is searched: ``Driving, sits, 60 inferences``."""
+    algorithm = (
+        f"{config.algorithm}, minimal" if config.algorithm == "sits" and config.minimal else config.algorithm
+    )
+    return f"{load_domain(domain_slug).title}, {algorithm}, {config.inference_budget:,} inferences"
+
+
+def _limits(info: FieldInfo) -> tuple[float | None, float | None]:
+    low: float | None = None
+    high: float | None = None
+    for limit in info.metadata:
+        low = getattr(limit, "ge", low)
+        high = getattr(limit, "le", high)
+    return low, high

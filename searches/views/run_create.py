@@ -1,0 +1,136 @@
+"""The page that starts a search."""
+
+from itertools import groupby
+from typing import Any, cast
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from searches import launch
+from searches.forms import run as run_form
+from searches.forms.run import RunForm
+from searches.models import SearchRun, User
+from searches.services.runs import clone_values
+from searches.services.suts import estimate
+from searches.services.workers import workers_now
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.revelio.config import PRESETS
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+
+
+@require_http_methods(["GET", "POST"])
+def run_create(request: HttpRequest) -> HttpResponse:
+    """Show the form (``?preset=`` fills it) or start the search."""
+    if request.method == "POST":
+        form = RunForm(request.POST)
+        if form.is_valid():
+            cleaned = form.cleaned_data
+            try:
+                campaign = launch.start_campaign(
+                    config=cleaned["config"],
+                    suts=list(cleaned["suts"]),
+                    domain_slug=cleaned["domain"],
+                    name=cleaned["name"],
+                    run_seed=cleaned["run_seed"],
+                    by=cast(User, request.user),
+                )
+            except VlmLabError as error:
+                form.add_error(error.field if error.field in form.fields else None, str(error))
+            else:
+                runs = list(campaign.runs.all())
+                messages.success(request, "The search is queued.")
+                return redirect(runs[0] if len(runs) == 1 else campaign)
+        return render(request, "searches/run_create.html", _context(form), status=422)
+    preset = request.GET.get("preset", run_form.DEFAULT_PRESET)
+    values = run_form.initial_values(preset if preset in PRESETS else run_form.DEFAULT_PRESET)
+    if request.GET.get("sut", "").isdigit():
+        values["suts"] = [int(request.GET["sut"])]
+    return render(request, "searches/run_create.html", _context(RunForm(initial=values), preset=preset))
+
+
+@require_GET
+def run_clone(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the form filled with the settings of an earlier run."""
+    run = get_object_or_404(SearchRun.objects.select_related("campaign"), pk=pk)
+    form = RunForm(initial=run_form.config_values(clone_values(run)))
+    return render(request, "searches/run_create.html", _context(form) | {"cloned_from": run})
+
+
+@require_GET
+def run_estimate(request: HttpRequest) -> HttpResponse:
+    """Draw the estimate for the form as it stands (polled while it changes)."""
+    form = RunForm(request.GET)
+    return render(request, "searches/run_estimate.html", {"estimate": _estimate(form), "form": form})
+
+
+def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:
+    domain = load_domain(DOMAIN_SLUGS[0])
+    fine = [(title, form.group(names)) for title, names in run_form.FINE_SETTINGS.items()]
+    return {
+        "form": form,
+        "presets": PRESETS,
+        "preset": preset,
+        "algorithms": [
+            (widget, run_form.ALGORITHM_NOTES[str(widget.data["value"])]) for widget in form["algorithm"]
+        ],
+        "budget": form.group(run_form.BUDGET),
+        "when_a_set_fails": form.group(run_form.WHEN_A_SET_FAILS),
+        "afterwards": form.group(run_form.AFTERWARDS),
+        "fine": fine,
+        "has_fine_errors": any(field.errors for _, fields in fine for field in fields),
+        "has_concept_errors": any(form[name].errors for name in run_form.CONCEPTS),
+        "domain": domain,
+        "concept_groups": [
+            (name, list(rows)) for name, rows in groupby(domain.concepts, lambda one: one.category)
+        ],
+        "chosen": {name: list(form[name].value() or ()) for name in run_form.CONCEPTS},
+        "estimate": _estimate(form),
+        "has_worker": any(worker.is_alive for worker in workers_now()),
+    }
+
+
+def _estimate(form: RunForm) -> dict[str, Any] | None:
+    """Return what the search takes in all, or None while the form is not valid."""
+    if not form.is_bound:
+        form = RunForm(dict(form.initial))
+    if not form.is_valid():
+        return None
+    config, suts = form.cleaned_data["config"], list(form.cleaned_data["suts"])
+    parts = [estimate(sut, config) for sut in suts]
+    universe = load_domain(form.cleaned_data["domain"]).universe(
+        config.max_set_size, excluded=config.excluded_concepts, required=config.required_concepts
+    )
+    return {
+        "config": config,
+        "n_runs": len(suts),
+        "n_inferences": len(suts) * config.inference_budget,
+        "n_sets": len(universe),
+        "seconds": sum(part.seconds for part in parts),
+        "cost_usd": sum(part.cost_usd for part in parts),
+        "lines": [(sut, part) for sut, part in zip(suts, parts, strict=True)],
+        "shell": _shell_lines(form),
+    }
+
+
+def _shell_lines(form: RunForm) -> list[str]:
+    """Return the command that starts the same from a shell, one for each system."""
+    config = form.cleaned_data["config"]
+    changed = {
+        name: value
+        for name, value in config.model_dump().items()
+        if value != type(config).model_fields[name].default and name not in ("algorithm", "inference_budget")
+    }
+    params = "".join(f" \\\n  --param {name}={_shell_value(value)}" for name, value in changed.items())
+    return [
+        f"python manage.py run_search --method revelio --sut {sut.slug} \\\n"
+        f"  --domain {form.cleaned_data['domain']} --algorithm {config.algorithm} \\\n"
+        f"  --budget {config.inference_budget} --seed {form.cleaned_data['run_seed']}{params} \\\n"
+        "  --json result.json"
+        for sut in form.cleaned_data["suts"]
+    ]
+
+
+def _shell_value(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value).lower()
