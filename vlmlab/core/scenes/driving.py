@@ -47,9 +47,10 @@ def sample_driving(key: Key, *, seed: int, attempt: int = 0) -> SceneDescription
 
     Objects have the parameters ``appearance_seed``, ``placement`` (``lane`` or ``sidewalk``), ``distance``
     (bucket) and ``distance_m`` (bumper to nearest point); an emergency vehicle has ``variant``
-    (``ambulance`` or ``police_car``), a traffic light ``colour``. The world has ``town``, ``wetness``,
-    ``junction_distance`` (bumper to the near edge of the junction, or None) and ``appearance_seed``. The
-    position of an object is a point on the ground; see ``layout.EXTENTS`` for where it lies in its kind.
+    (``ambulance`` or ``police_car``), a container ``scale``, a traffic light ``colour``. The world has
+    ``town``, ``wetness``, ``junction_distance`` (bumper to the near edge of the junction, or None) and
+    ``appearance_seed``. The position of an object is a point on the ground; see ``layout.EXTENTS`` for where
+    it lies in its kind.
 
     Args:
         key: canonical ids.
@@ -139,6 +140,8 @@ def _required_object(item: Placement, seed: int) -> SceneObject:
     }
     if item.kind == "emergency_vehicle":
         parameters["variant"] = _variant(seed, item.concept)
+    if item.kind == "container":
+        parameters["scale"] = item.scale
     return SceneObject(
         id=item.concept,
         kind=item.kind,

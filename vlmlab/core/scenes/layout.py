@@ -80,6 +80,7 @@ class Placement:
         distance_m: bumper to nearest point.
         box: x_min, x_max, y_min, y_max, height of the rotated footprint.
         extent: of its kind.
+        scale: factor on its size.
     """
 
     concept: str
@@ -91,6 +92,7 @@ class Placement:
     distance_m: float
     box: tuple[float, float, float, float, float]
     extent: Extent
+    scale: float = 1.0
 
     @property
     def solid_box(self) -> tuple[float, float, float, float]:
@@ -122,7 +124,9 @@ class Wish:
     high_m: float
 
 
-def place(wish: Wish, draws: FloatArray, *, crowding: int, lengthwise: bool) -> Placement:
+def place(
+    wish: Wish, draws: FloatArray, *, crowding: int, lengthwise: bool = False, scale: float = 1.0
+) -> Placement:
     """Put one object where its draws say, without looking at others.
 
     Args:
@@ -131,10 +135,11 @@ def place(wish: Wish, draws: FloatArray, *, crowding: int, lengthwise: bool) -> 
         crowding: 0 keeps a lane object near the lane's middle; 1 uses the whole lane and favours the ends
             of each range, so that several objects find room; 2 lets broad objects stand further aside.
         lengthwise: turn a long object so that it leaves a view past it.
+        scale: factor on its size.
     """
     extent = EXTENTS[wish.extent_key]
     yaw = (2 * float(draws[2]) - 1) * extent.jitter + (math.pi / 2 if lengthwise else 0.0)
-    x_min, x_max, y_min, y_max = _rotated(extent, yaw)
+    x_min, x_max, y_min, y_max = (scale * one for one in _rotated(extent, yaw))
     half, shift = (x_max - x_min) / 2, (x_max + x_min) / 2
     along, side = (_to_the_ends(float(one)) if crowding else float(one) for one in draws[:2])
     distance = wish.low_m + (wish.high_m - wish.low_m) * along
@@ -149,8 +154,9 @@ def place(wish: Wish, draws: FloatArray, *, crowding: int, lengthwise: bool) -> 
         position=(x, y, CURB_HEIGHT if wish.placement == "sidewalk" else 0.0),
         yaw=round(yaw, 4),
         distance_m=round(distance, 3),
-        box=(x + x_min, x + x_max, y + y_min, y + y_max, extent.height),
+        box=(x + x_min, x + x_max, y + y_min, y + y_max, scale * extent.height),
         extent=extent,
+        scale=scale,
     )
 
 

@@ -27,7 +27,8 @@ from vlmlab.core.seeding import rng_for
 TRIALS = 96
 TRIES_PER_OBJECT = 10
 CALM_TRIALS = 6  # the first trials keep objects near the lane's middle and the camera in the car's middle
-TIGHT_TRIALS = 48  # from here on broad objects may stand further aside
+TIGHT_TRIALS = 48  # from here on containers are small and broad objects may stand further aside
+SMALL_CONTAINER = 0.62
 ENOUGH_IN_FRAME, ENOUGH_UNHIDDEN, LARGE = 0.8, 0.65, 0.15
 LIGHT_POSITION = (2.5, -0.5)  # x, and y from the near edge of the junction
 LIGHT_HEADS = ((0.0, 4.75), (2.5, 3.3))  # x and z of the two heads over the ground
@@ -99,9 +100,15 @@ def _place_all(
     crowding = 0 if trial < CALM_TRIALS else 1 if trial < TIGHT_TRIALS else 2
     placements: dict[int, Placement] = {}
     for index in sorted(range(len(wishes)), key=lambda one: -EXTENTS[wishes[one].extent_key].area):
+        is_pliable = wishes[index].kind == "container" and len(wishes) > 1
         for draw in draws[index]:
-            turned = wishes[index].kind == "container" and len(wishes) > 1 and crowding and draw[3] < 0.6
-            item = place(wishes[index], draw, crowding=crowding, lengthwise=bool(turned))
+            item = place(
+                wishes[index],
+                draw,
+                crowding=crowding,
+                lengthwise=is_pliable and crowding > 0 and bool(draw[3] < 0.6),
+                scale=SMALL_CONTAINER if is_pliable and crowding == 2 else 1.0,
+            )
             if not stands_in_side_street(item, junction_m) and not any(
                 overlaps(item, other) for other in placements.values()
             ):

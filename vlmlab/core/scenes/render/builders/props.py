@@ -35,7 +35,8 @@ def build_container(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a shipping container across the lane."""
     colour = CONTAINER_COLOURS[int(rng.integers(len(CONTAINER_COLOURS)))]
     turn = np.pi / 2 + float(rng.uniform(-0.2, 0.2))
-    return repainted("container", color=colour).moved(yaw=turn, scale=0.8).moved(y=1.1)
+    scale = float(item.parameters.get("scale") or 1.0)
+    return repainted("container", color=colour).moved(yaw=turn, scale=0.8 * scale).moved(y=1.1 * scale)
 
 
 def _dirt_heap(rng: np.random.Generator, dirt: Material) -> Mesh:
