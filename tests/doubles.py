@@ -4,14 +4,18 @@ import hashlib
 import io
 
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from vlmlab.core.scenes.scene import Annotation, Camera, GeneratedScene, SceneDescription
 
 
-def paint_png(colour: tuple[int, int, int], *, width: int = 16, height: int = 12) -> bytes:
-    """Return a flat picture as PNG bytes."""
-    out = io.BytesIO()
-    Image.new("RGB", (width, height), colour).save(out, "PNG")
+def paint_png(
+    colour: tuple[int, int, int], *, width: int = 16, height: int = 12, concepts: tuple[str, ...] = ()
+) -> bytes:
+    """Return a flat picture as PNG bytes; a text chunk names the concepts for scripted systems."""
+    out, words = io.BytesIO(), PngInfo()
+    words.add_text("concepts", f"|{'|'.join(concepts)}|")
+    Image.new("RGB", (width, height), colour).save(out, "PNG", pnginfo=words)
     return out.getvalue()
 
 
@@ -22,7 +26,7 @@ class FlatSceneSource:
 
     def generate(self, concepts: tuple[str, ...], *, seed: int) -> GeneratedScene:
         digest = hashlib.sha256("|".join([*concepts, str(seed)]).encode()).digest()
-        png = paint_png((digest[0], digest[1], digest[2]))
+        png = paint_png((digest[0], digest[1], digest[2]), concepts=concepts)
         description = SceneDescription(
             domain="driving",
             concepts=concepts,

@@ -1,0 +1,284 @@
+"""One slice of a run: batch after batch until it ends, time is up, or somebody else decides."""
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+
+from searches.enums import RunState
+from searches.models import SearchRun
+from searches.services.batches import BatchInterrupted, answer_batch
+from searches.services.blobs import FULL_DISK, StorageError, storage_error
+from searches.services.commits import LeaseLost, commit_batch, keep_pictures
+from searches.services.crashes import crash_point
+from searches.services.endings import budget_ending, natural_ending, outage_of
+from searches.services.leases import Lease, release_lease
+from searches.services.live import LiveSearch, keep, live_search
+from searches.services.presence import presence
+from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
+from searches.services.run_log import log_event
+from searches.services.run_states import move_run
+from searches.services.suts import load_sut
+from searches.services.tallies import tally_batch
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.revelio.types import Outcome, Query
+from vlmlab.core.search import ReplayMismatchError
+
+logger = logging.getLogger(__name__)
+
+REPLAY_ERROR = "The stored samples are not what this version of the search would ask."
+REPLAY_HINT = "Its results stay readable; clone the run to search again."
+
+
+class SliceEnd(StrEnum):
+    """Why a slice stopped."""
+
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+    PAUSED = "paused"
+    FAILED = "failed"
+    TIME_UP = "time up"
+    STOPPED = "stopped"
+    LEASE_LOST = "lease lost"
+    DATABASE_ERROR = "database error"
+
+
+def never() -> bool:
+    """Return False: nobody asks this worker to stop."""
+    return False
+
+
+def advance_run(
+    lease: Lease,
+    *,
+    slice_seconds: float,
+    should_stop: Callable[[], bool] = never,
+    should_yield: Callable[[], bool] = never,
+) -> SliceEnd:
+    """Advance a claimed run until it ends or the slice does; the run is in good order whatever happens.
+
+    Args:
+        lease: the claim.
+        slice_seconds: wall time after which the run goes back into the queue.
+        should_stop: asked between pictures; the batch in hand is dropped and asked again later.
+        should_yield: asked between batches; the run goes back into the queue.
+    """
+    try:
+        return _Slice(lease, slice_seconds, should_stop, should_yield).work()
+    except LeaseLost:
+        return SliceEnd.LEASE_LOST
+    except (OperationalError, InterfaceError) as error:
+        logger.warning("run %s: the database did not answer: %s", lease.run_id, error)
+        return _after_database_error(lease)
+    except StorageError as error:
+        return _halt(lease, error, to=RunState.PAUSED)
+    except ReplayMismatchError:
+        logger.exception("run %s cannot be replayed", lease.run_id)
+        return _halt(lease, VlmLabError(REPLAY_ERROR, hint=REPLAY_HINT), to=RunState.FAILED)
+    except VlmLabError as error:
+        return _halt(lease, error, to=RunState.FAILED)
+    except OSError as error:
+        if error.errno in FULL_DISK:
+            return _halt(lease, storage_error(error), to=RunState.PAUSED)
+        return _fail_with_reference(lease)
+    except Exception:  # the edge of the work: a bug must not take the worker with it
+        return _fail_with_reference(lease)
+
+
+class _Slice:
+    """The state of one slice."""
+
+    def __init__(
+        self,
+        lease: Lease,
+        slice_seconds: float,
+        should_stop: Callable[[], bool],
+        should_yield: Callable[[], bool],
+    ) -> None:
+        self.lease = lease
+        self.deadline = time.monotonic() + slice_seconds
+        self.should_stop = should_stop
+        self.should_yield = should_yield
+        self.ask_seconds = 0.0
+
+    def work(self) -> SliceEnd:
+        run = self.read()
+        end = self.end_by_state(run)
+        if end is not None:
+            return end
+        live = live_search(run)
+        crash_point("after_replay")
+        while True:
+            run = self.read()
+            end = self.end_by_state(run) or self.end_by_ending(run, live) or self.end_by_time()
+            if end is not None:
+                keep(live)
+                return end
+            try:
+                self.advance(run, live)
+            except BatchInterrupted:
+                keep(live)  # the batch stays asked and is answered in the next slice
+                return _let_go(self.lease, SliceEnd.STOPPED)
+            presence.progressed(self.lease)
+
+    def read(self) -> SearchRun:
+        return SearchRun.objects.select_related("campaign", "sut").get(pk=self.lease.run_id)
+
+    def end_by_state(self, run: SearchRun) -> SliceEnd | None:
+        """End when somebody else moved the run."""
+        if run.state == RunState.PAUSED and run.fence == self.lease.fence:
+            return SliceEnd.PAUSED
+        if run.fence != self.lease.fence or run.state not in (RunState.RUNNING, RunState.CANCELLING):
+            raise LeaseLost
+        return _finish_cancel(self.lease) if run.state == RunState.CANCELLING else None
+
+    def end_by_ending(self, run: SearchRun, live: LiveSearch) -> SliceEnd | None:
+        """End when a budget is used up, the search has nothing left to ask, or nothing gets answered."""
+        outage = outage_of(run)
+        if outage is not None:
+            return _halt(self.lease, outage, to=RunState.PAUSED)
+        ending = budget_ending(run, live.config)
+        if not ending and not run.is_retrying_call_errors and not self.ask(live):
+            ending = natural_ending(run, live)
+        if not ending:
+            return None
+        with transaction.atomic():
+            if not move_run(
+                run.pk,
+                frm=RunState.RUNNING,
+                to=RunState.SUCCEEDED,
+                held_fence=self.lease.fence,
+                ending=ending,
+                is_retrying_call_errors=False,
+            ):
+                raise LeaseLost
+            log_event(run.pk, f"Finished: {ending}")
+        return SliceEnd.FINISHED
+
+    def end_by_time(self) -> SliceEnd | None:
+        """End when this worker is asked to stop or the slice is full."""
+        if self.should_stop():
+            return _let_go(self.lease, SliceEnd.STOPPED)
+        if time.monotonic() >= self.deadline or self.should_yield():
+            return _let_go(self.lease, SliceEnd.TIME_UP)
+        return None
+
+    def advance(self, run: SearchRun, live: LiveSearch) -> None:
+        """Answer and write one batch, of the search or of failed calls."""
+        started = time.monotonic()
+        if run.is_retrying_call_errors:
+            self.retry(run, live, started)
+            return
+        queries = live.search.ask()
+        crash_point("after_ask")
+        sut = load_sut(run.sut)
+        batch = answer_batch(run, live, queries, sut=sut, should_stop=self.should_stop)
+        kept = keep_pictures(run, batch, settings.KEPT_PICTURES)
+        told = time.monotonic()
+        live.search.tell([Outcome(one.record.query, one.record.verdict) for one in batch.samples])
+        tally_batch(live, batch)
+        seconds = {
+            "active_seconds": time.monotonic() - started + self.ask_seconds,
+            "render_seconds": batch.render_seconds,
+            "sut_seconds": batch.sut_seconds,
+            "search_seconds": time.monotonic() - told + self.ask_seconds,
+        }
+        commit_batch(run, live, batch, lease=self.lease, seconds=seconds, kept=len(kept))
+        live.step = run.step + 1
+        crash_point("after_commit")
+
+    def ask(self, live: LiveSearch) -> Sequence[Query]:
+        """Ask the search for its next batch and note how long it thought."""
+        started = time.monotonic()
+        queries = live.search.ask()
+        self.ask_seconds = time.monotonic() - started
+        return queries
+
+    def retry(self, run: SearchRun, live: LiveSearch, started: float) -> None:
+        """Ask the next failed calls again, or note that all were asked."""
+        samples = failed_calls(run, limit=live.config.slots)
+        if not samples:
+            finish_retry(run, self.lease)
+        else:
+            sut = load_sut(run.sut)
+            batch = answer_batch(run, live, queries_of(samples), sut=sut, should_stop=self.should_stop)
+            keep_pictures(run, batch, 0)
+            seconds = {
+                "active_seconds": time.monotonic() - started,
+                "render_seconds": batch.render_seconds,
+                "sut_seconds": batch.sut_seconds,
+            }
+            commit_retry(run, live, batch, samples=samples, lease=self.lease, seconds=seconds)
+        live.step = run.step + 1
+
+
+def _halt(lease: Lease, error: VlmLabError, *, to: RunState, reference: str = "") -> SliceEnd:
+    """Stop a run with a sentence; it can be resumed."""
+    try:
+        with transaction.atomic():
+            if not move_run(
+                lease.run_id,
+                frm=RunState.RUNNING,
+                to=to,
+                held_fence=lease.fence,
+                error=error.message,
+                hint=error.hint,
+                error_reference=reference,
+            ):
+                return _finish_cancel(lease)
+            log_event(lease.run_id, str(error), level="error")
+    except LeaseLost:
+        return SliceEnd.LEASE_LOST
+    except DatabaseError:
+        return _after_database_error(lease)
+    return SliceEnd.PAUSED if to == RunState.PAUSED else SliceEnd.FAILED
+
+
+def _finish_cancel(lease: Lease) -> SliceEnd:
+    """Complete a cancel that was asked for while this worker had the run.
+
+    Raises:
+        LeaseLost: no cancel was asked for, or another worker has the run.
+    """
+    with transaction.atomic():
+        if not move_run(lease.run_id, frm=RunState.CANCELLING, to=RunState.CANCELLED, held_fence=lease.fence):
+            raise LeaseLost
+        log_event(lease.run_id, "Cancelled.")
+    return SliceEnd.CANCELLED
+
+
+def _let_go(lease: Lease, end: SliceEnd) -> SliceEnd:
+    """Put the run back into the queue; somebody may have cancelled or paused it a moment ago.
+
+    Raises:
+        LeaseLost: another worker has the run.
+    """
+    if release_lease(lease):
+        return end
+    if SearchRun.objects.filter(pk=lease.run_id, fence=lease.fence, state=RunState.PAUSED).exists():
+        return SliceEnd.PAUSED
+    return _finish_cancel(lease)
+
+
+def _fail_with_reference(lease: Lease) -> SliceEnd:
+    reference = uuid.uuid4().hex[:8]
+    logger.exception("run %s failed, reference %s", lease.run_id, reference)
+    error = VlmLabError(
+        "Something went wrong inside the lab.",
+        hint=f"Nothing that was answered is lost. Look for {reference} in the worker's log, then resume.",
+    )
+    return _halt(lease, error, to=RunState.FAILED, reference=reference)
+
+
+def _after_database_error(lease: Lease) -> SliceEnd:
+    """Give up the claim if the database answers again; else the reaper frees it when the lease is over."""
+    connection.close()
+    try:
+        release_lease(lease)
+    except DatabaseError:
+        connection.close()
+    return SliceEnd.DATABASE_ERROR

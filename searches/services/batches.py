@@ -1,0 +1,140 @@
+"""One batch of a run: scenes, cache, system under test, reading; nothing of the run is written here."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from searches.models import CachedReply, SearchRun
+from searches.services.crashes import crash_point
+from searches.services.live import LiveSearch
+from searches.services.scene_sources import scene_source
+from searches.services.suts import LoadedSut
+from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
+from vlmlab.core.revelio.types import Query
+from vlmlab.core.suts.base import SutReply, SutRequest
+
+NO_REPLY = SutReply("", "other")
+
+
+class BatchInterrupted(Exception):  # noqa: N818 - an order to stop, not an error
+    """The worker was asked to stop before the system under test was asked; nothing is lost."""
+
+
+@dataclass(frozen=True)
+class AnsweredSample:
+    """One sample from picture to verdict.
+
+    Attributes:
+        cache_key: key of the reply in the response cache, "" without a picture.
+        is_cached: whether the reply came from the cache.
+        render_ms: wall time of the picture, in milliseconds.
+    """
+
+    prepared: PreparedSample
+    reply: SutReply
+    record: SampleRecord
+    cache_key: str
+    is_cached: bool
+    render_ms: float
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether the system was asked."""
+        return bool(self.cache_key) and not self.is_cached
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one batch brought, with the wall seconds that its parts took."""
+
+    samples: tuple[AnsweredSample, ...]
+    render_seconds: float
+    sut_seconds: float
+
+
+def answer_batch(
+    run: SearchRun,
+    live: LiveSearch,
+    queries: Sequence[Query],
+    *,
+    sut: LoadedSut,
+    should_stop: Callable[[], bool],
+) -> Batch:
+    """Draw, ask and read one batch.
+
+    Raises:
+        BatchInterrupted: ``should_stop`` said so before the system was asked.
+    """
+    started = time.monotonic()
+    prepared, render_ms = _draw(run, live, queries, should_stop)
+    drawn = time.monotonic()
+    crash_point("after_scenes")
+    keys = [_cache_key(sut, sample) for sample in prepared]
+    cached = _cached_replies(run, [key for key in keys if key])
+    asked = [i for i, key in enumerate(keys) if key and key not in cached]
+    fresh = dict(zip(asked, sut.generate([_request(prepared[i]) for i in asked]), strict=True))
+    crash_point("after_answers")
+    samples = []
+    for i, sample in enumerate(prepared):
+        reply = fresh.get(i) or cached.get(keys[i], NO_REPLY)
+        record = live.method.read(sample, reply)
+        is_cached = bool(keys[i]) and i not in fresh
+        samples.append(AnsweredSample(sample, reply, record, keys[i], is_cached, render_ms[i]))
+    return Batch(tuple(samples), drawn - started, time.monotonic() - drawn)
+
+
+def _draw(
+    run: SearchRun, live: LiveSearch, queries: Sequence[Query], should_stop: Callable[[], bool]
+) -> tuple[list[PreparedSample], list[float]]:
+    config = live.config
+    source = scene_source(live.domain.slug, width=config.image_width, height=config.image_height)
+    prepared, times = [], []
+    for query in queries:
+        if should_stop():
+            raise BatchInterrupted
+        started = time.monotonic()
+        prepared.append(
+            live.method.prepare(
+                query, domain=live.domain, source=source, config=config, run_seed=run.run_seed
+            )
+        )
+        times.append((time.monotonic() - started) * 1000)
+    return prepared, times
+
+
+def _request(sample: PreparedSample) -> SutRequest:
+    if sample.scene is None:
+        raise ValueError("a sample without a scene cannot be asked")
+    return SutRequest(sample.scene.image_png, sample.question.prompt)
+
+
+def _cache_key(sut: LoadedSut, sample: PreparedSample) -> str:
+    """Return the key of a question; the fingerprint covers weights, dtype, decoding and batch size."""
+    if sample.scene is None:
+        return ""
+    parts = {
+        "fingerprint": sut.info.fingerprint,
+        "prompt": sample.question.prompt,
+        "image": sample.scene.image_sha256,
+        "repeat": 0,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _cached_replies(run: SearchRun, keys: Sequence[str]) -> dict[str, SutReply]:
+    """Return stored replies that this run may use: older than itself, or its own."""
+    visible = Q(pk__lte=run.cache_watermark) | Q(run_id=run.pk)
+    rows = CachedReply.objects.filter(visible, key__in=keys)
+    return {
+        row.key: SutReply(
+            row.text,
+            row.finish_reason,  # type: ignore[arg-type]  # only finish reasons are stored
+            input_tokens=row.input_tokens,
+            output_tokens=row.output_tokens,
+        )
+        for row in rows
+    }

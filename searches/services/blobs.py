@@ -1,0 +1,161 @@
+"""Content-addressed files on disk, with collection that never takes what is in use."""
+
+import errno
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import BinaryIO
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from searches.models import Blob, Finding, Job, Sample
+from vlmlab.core.errors import VlmLabError
+
+SUFFIXES = {"image/png": ".png", "application/json": ".json"}
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
+CHUNK = 500
+
+
+class StorageError(VlmLabError):
+    """A file cannot be written or read; work waits until a person makes room or repairs the folder."""
+
+
+def digest_of(content: bytes) -> str:
+    """Return the SHA-256 of a file's content, which is its name."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def blob_path(sha256: str, media_type: str = "image/png") -> Path:
+    """Return where a file lies, whether or not it exists.
+
+    Raises:
+        ValueError: ``sha256`` is not 64 hexadecimal digits.
+    """
+    if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
+        raise ValueError(f"sha256 must be 64 hexadecimal digits, got {sha256!r}")
+    return Path(settings.BLOB_DIR) / sha256[:2] / f"{sha256}{SUFFIXES[media_type]}"
+
+
+def write_file(content: bytes, media_type: str = "image/png") -> str:
+    """Put a file on the disk, whole or not at all, and return its SHA-256; the row comes separately.
+
+    Raises:
+        StorageError: the disk is full or the folder cannot be written.
+    """
+    sha256 = digest_of(content)
+    path = blob_path(sha256, media_type)
+    try:
+        if path.exists() and path.stat().st_size == len(content):
+            return sha256
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.replace(temporary, path)  # noqa: PTH105 - the call that tests break to fill the disk
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise storage_error(error) from error
+    return sha256
+
+
+def storage_error(error: OSError) -> StorageError:
+    """Return the sentence for a failed write."""
+    if error.errno in FULL_DISK:
+        return StorageError(
+            "The disk for pictures is full.",
+            hint="Make room (old runs can be deleted, `manage.py collect_garbage` frees what they held), "
+            "then resume; nothing that was answered is lost.",
+        )
+    return StorageError(
+        f"A picture could not be stored: {os.strerror(error.errno or 0)}.",
+        hint="Check the folder in VLMLAB_BLOB_DIR: it must exist and this user must be able to write to it.",
+    )
+
+
+def record_blobs(sizes: dict[str, int], media_type: str = "image/png") -> None:
+    """Write the rows of files about to be written, and touch those that exist, to keep collection away."""
+    now = timezone.now()
+    rows = [
+        Blob(sha256=sha256, size=size, media_type=media_type, touched_at=now)
+        for sha256, size in sorted(sizes.items())  # one order for all writers: no deadlock
+    ]
+    Blob.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["sha256"], update_fields=["touched_at"]
+    )
+
+
+def store_blob(content: bytes, media_type: str = "image/png") -> str:
+    """Store a file with its row and return its SHA-256.
+
+    Raises:
+        StorageError: the disk is full or the folder cannot be written.
+    """
+    record_blobs({digest_of(content): len(content)}, media_type)
+    return write_file(content, media_type)
+
+
+def open_blob(sha256: str) -> BinaryIO:
+    """Open a stored file for reading.
+
+    Raises:
+        StorageError: it is not stored (any more).
+    """
+    try:
+        return blob_path(sha256).open("rb")
+    except (FileNotFoundError, ValueError):
+        raise StorageError(
+            "This picture is not kept.", hint="Pictures of passed samples can be drawn again from their seed."
+        ) from None
+
+
+def stored_shas(shas: Iterable[str]) -> frozenset[str]:
+    """Return which of these files are kept."""
+    return frozenset(Blob.objects.filter(pk__in=set(shas)).values_list("pk", flat=True))
+
+
+def collect_garbage(grace: timedelta = timedelta(hours=1)) -> int:
+    """Delete files that nothing names any more and nobody touched for ``grace``; returns how many."""
+    removed = 0
+    old = Q(touched_at__lt=Now() - grace)
+    candidates = list(Blob.objects.filter(old).values_list("pk", "media_type"))
+    in_jobs, in_findings = _named_by_jobs(), _named_by_findings()
+    for start in range(0, len(candidates), CHUNK):
+        chunk = dict(candidates[start : start + CHUNK])
+        named = set(Sample.objects.filter(image_sha256__in=chunk).values_list("image_sha256", flat=True))
+        for sha256 in sorted(set(chunk) - named - in_jobs - in_findings):
+            # A writer touches the row before it looks for the file; that waits for this transaction.
+            with transaction.atomic():
+                if Blob.objects.filter(old, pk=sha256).delete()[0]:
+                    blob_path(sha256, chunk[sha256]).unlink(missing_ok=True)
+                    removed += 1
+    return removed + _sweep_unfinished(grace)
+
+
+def _named_by_jobs() -> set[str]:
+    named: set[str] = set()
+    for params, result in Job.objects.values_list("params", "result"):
+        named.update(str(values["image_sha256"]) for values in (params, result) if "image_sha256" in values)
+    return named
+
+
+def _named_by_findings() -> set[str]:
+    return {sha for shas in Finding.objects.values_list("thumbnails", flat=True) for sha in shas}
+
+
+def _sweep_unfinished(grace: timedelta) -> int:
+    root = Path(settings.BLOB_DIR)
+    limit = timezone.now().timestamp() - grace.total_seconds()
+    leftovers = [path for path in root.glob("??/.new-*") if path.stat().st_mtime < limit]
+    for path in leftovers:
+        path.unlink(missing_ok=True)
+    return len(leftovers)

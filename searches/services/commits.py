@@ -1,0 +1,238 @@
+"""The one transaction that makes a batch true: step, counters, trials, samples, cache, findings."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from searches.enums import RunState, TrialStatus
+from searches.models import CachedReply, Sample, SearchRun, Trial
+from searches.services.batches import AnsweredSample, Batch
+from searches.services.blobs import record_blobs, write_file
+from searches.services.crashes import crash_point
+from searches.services.findings import record_findings
+from searches.services.leases import Lease, lease_end
+from searches.services.live import LiveSearch
+from searches.services.run_log import log_events
+from searches.services.suts import count_calls
+from searches.services.tallies import count_by_expected, set_counters
+from vlmlab.core.revelio.types import Key, Verdict
+from vlmlab.core.suts.base import SutReply
+
+CHECKPOINT_VERSION = 1
+COMMIT_STATES = (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED)
+"""A batch in hand when a person pauses or cancels is still kept: it was paid for."""
+
+KEY_SEPARATOR = "+"
+TRIAL_FIELDS = ["fails", "passes", "invalid", "call_errors", "status", "is_curtailed"]
+
+
+class LeaseLost(Exception):  # noqa: N818 - not an error: another worker goes on
+    """The run is at another step or fence than this worker thinks; it must stop silently."""
+
+
+def keep_pictures(run: SearchRun, batch: Batch, limit: int) -> frozenset[str]:
+    """Write the pictures of a batch that are worth keeping; returns all that are now on the disk.
+
+    Every picture until the run has ``limit``, and every failure beyond: the others can be drawn again.
+
+    Raises:
+        StorageError: the disk is full or the folder cannot be written.
+    """
+    room = max(0, limit - run.n_pictures)
+    pictures: dict[str, bytes] = {}
+    for sample in batch.samples:
+        scene = sample.prepared.scene
+        if scene is not None and (len(pictures) < room or sample.record.verdict == Verdict.FAIL):
+            pictures[scene.image_sha256] = scene.image_png
+    if pictures:
+        record_blobs({sha256: len(png) for sha256, png in pictures.items()})
+        for png in pictures.values():
+            write_file(png)
+    crash_point("after_blobs")
+    return frozenset(pictures)
+
+
+def commit_batch(
+    run: SearchRun, live: LiveSearch, batch: Batch, *, lease: Lease, seconds: dict[str, float], kept: int
+) -> None:
+    """Write a batch; all of it or nothing.
+
+    Args:
+        run: the row as read before the batch.
+        live: the search after it was told the batch.
+        batch: the answered samples, in the order asked.
+        lease: the claim that must still hold.
+        seconds: columns of wall time to add.
+        kept: how many pictures were stored.
+
+    Raises:
+        LeaseLost: the claim does not hold any more; nothing was written.
+    """
+    with transaction.atomic():
+        values = counter_values(run, live, batch) | {"n_pictures": run.n_pictures + kept}
+        move_step(run, lease, values=values | added(seconds))
+        crash_point("inside_commit_first")
+        trials = write_trials(run, live, batch)
+        samples = [_sample_row(run, trials, place, one) for place, one in enumerate(batch.samples)]
+        Sample.objects.bulk_create(samples)
+        crash_point("inside_commit_samples")
+        write_cache(run, batch.samples)
+        count_calls(run.sut_id, [one.reply for one in batch.samples if one.is_sent])
+        new = [trial for trial in trials.values() if trial.status == TrialStatus.DECIDED_FAIL]
+        lines = record_findings(run, new, domain=live.domain, at_inference=answers_after(run, batch))
+        if live.search.stage != run.stage:
+            lines.insert(0, f"Now: {live.search.stage}.")
+        log_events(run.pk, lines)
+        crash_point("inside_commit_last")
+
+
+def counter_values(
+    run: SearchRun, live: LiveSearch, batch: Batch, *, is_retry: bool = False
+) -> dict[str, Any]:
+    """Return the columns of the run's row that a batch changes, beside its step and times.
+
+    Args:
+        run: the row as read before the batch.
+        live: the search and tallies after the batch.
+        batch: the answered samples.
+        is_retry: the samples were failed calls before and are counted as such.
+    """
+    samples, records = batch.samples, [one.record for one in batch.samples]
+    answers = answers_after(run, batch)
+    fruitless = run.checkpoint.get("fruitless_batches", 0) + 1 if answers == run.n_inferences else 0
+    errors = sum(one.verdict == Verdict.CALL_ERROR for one in records) - (len(records) if is_retry else 0)
+    unmade = sum(one.verdict == Verdict.INCOMPATIBLE for one in records)
+    return {
+        "checkpoint": {**run.checkpoint, "version": CHECKPOINT_VERSION, "fruitless_batches": fruitless},
+        "stage": live.search.stage,
+        "n_inferences": answers,
+        "n_observations": live.search.observations,
+        "n_failed": run.n_failed + sum(one.verdict == Verdict.FAIL for one in records),
+        "n_invalid": run.n_invalid + sum(one.is_invalid for one in records),
+        "n_call_errors": run.n_call_errors + errors,
+        "n_generation_errors": run.n_generation_errors + unmade,
+        "n_cached": run.n_cached + sum(one.is_cached for one in samples),
+        "by_expected": count_by_expected(run.by_expected, records, live),
+        **set_counters(live),
+        **_spent([one.reply for one in samples if one.is_sent]),
+    }
+
+
+def answers_after(run: SearchRun, batch: Batch) -> int:
+    """Return the answers a run has taken once a batch is counted."""
+    return run.n_inferences + sum(one.record.verdict in (Verdict.PASS, Verdict.FAIL) for one in batch.samples)
+
+
+def move_step(run: SearchRun, lease: Lease, *, values: dict[str, Any]) -> None:
+    """Move a run from its step to the next while the claim holds, and renew the claim.
+
+    Raises:
+        LeaseLost: the claim does not hold.
+    """
+    rows = SearchRun.objects.filter(pk=run.pk, fence=lease.fence, step=run.step, state__in=COMMIT_STATES)
+    if rows.update(step=run.step + 1, stalls=0, lease_expires=lease_end(), **values) != 1:
+        raise LeaseLost
+
+
+def added(seconds: dict[str, float]) -> dict[str, Any]:
+    """Return columns of wall time, each with what is to be added."""
+    return {name: F(name) + took for name, took in seconds.items()}
+
+
+def _spent(sent: Sequence[SutReply]) -> dict[str, Any]:
+    return {
+        "input_tokens": F("input_tokens") + sum(reply.input_tokens or 0 for reply in sent),
+        "output_tokens": F("output_tokens") + sum(reply.output_tokens or 0 for reply in sent),
+        "spend_usd": F("spend_usd") + sum(reply.cost_usd for reply in sent),
+    }
+
+
+def write_trials(run: SearchRun, live: LiveSearch, batch: Batch) -> dict[Key, Trial]:
+    """Insert or update the rows of the sets in a batch; one statement for all."""
+    rows: dict[Key, Trial] = {}
+    for key in dict.fromkeys(one.record.query.key for one in batch.samples):
+        tally = live.tallies[key]
+        rows[key] = Trial(
+            run=run,
+            key=KEY_SEPARATOR.join(key),
+            concepts=list(key),
+            size=len(key),
+            order=tally.order,
+            stage=tally.stage,
+            expected_action=tally.expected_action,
+            rule_id=tally.rule_id,
+            **{name: getattr(tally, name) for name in TRIAL_FIELDS},
+        )
+    Trial.objects.bulk_create(
+        rows.values(), update_conflicts=True, unique_fields=["run", "key"], update_fields=TRIAL_FIELDS
+    )
+    return rows
+
+
+def _sample_row(run: SearchRun, trials: dict[Key, Trial], position: int, one: AnsweredSample) -> Sample:
+    prepared, verdict = one.prepared, one.record.verdict.value
+    scene = prepared.scene
+    return Sample(
+        run=run,
+        trial=trials[one.record.query.key],
+        step=run.step,
+        position=position,
+        number=one.record.query.number,
+        scene_seed=prepared.scene_seed,
+        attempt=scene.description.attempt if scene else 0,
+        description_digest=scene.description.digest if scene else "",
+        image_sha256=scene.image_sha256 if scene else "",
+        annotations=[asdict(annotation) for annotation in scene.annotations] if scene else [],
+        prompt=prepared.question.prompt,
+        actions=prepared.question.actions,
+        expected_letter=prepared.question.expected_letter,
+        expected_action=prepared.expected_action,
+        rule_id=prepared.rule_id,
+        verdict=verdict,
+        told_verdict=verdict,
+        render_ms=one.render_ms,
+        is_cached=one.is_cached,
+        **answer_columns(one),
+    )
+
+
+def answer_columns(one: AnsweredSample) -> dict[str, Any]:
+    """Return the columns of a sample that its reply decides."""
+    record, reply = one.record, one.reply
+    has_reply = bool(one.cache_key) and not reply.is_call_error
+    return {
+        "raw_text": reply.text,
+        "finish_reason": reply.finish_reason if has_reply else "",
+        "answer_status": record.answer_status,
+        "letter": record.letter,
+        "answered_action": record.answered_action,
+        "direction": record.direction,
+        "reason_text": record.reason_text,
+        "collision": asdict(record.collision) if record.collision else {},
+        "latency_ms": reply.latency_ms,
+        "input_tokens": reply.input_tokens,
+        "output_tokens": reply.output_tokens,
+        "cost_usd": reply.cost_usd,
+        "error": reply.call_error or one.prepared.generation_error,
+    }
+
+
+def write_cache(run: SearchRun, samples: Sequence[AnsweredSample]) -> None:
+    """Store fresh replies for later runs; the first answer to a question wins."""
+    rows = {
+        one.cache_key: CachedReply(
+            key=one.cache_key,
+            run_id=run.pk,
+            text=one.reply.text,
+            finish_reason=one.reply.finish_reason,
+            input_tokens=one.reply.input_tokens,
+            output_tokens=one.reply.output_tokens,
+        )
+        for one in samples
+        if one.is_sent and not one.reply.is_call_error
+    }
+    # One order for all writers: two that insert the same keys wait for each other instead of deadlocking.
+    CachedReply.objects.bulk_create([rows[key] for key in sorted(rows)], ignore_conflicts=True)

@@ -1,0 +1,46 @@
+"""Why a run ends by itself or halts, as sentences for people."""
+
+from searches.enums import Verdict
+from searches.models import SearchRun
+from searches.services.live import LiveSearch
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.revelio.config import RevelioConfig
+
+MAX_FRUITLESS_BATCHES = 3
+
+
+def budget_ending(run: SearchRun, config: RevelioConfig) -> str:
+    """Return the sentence for a time or money budget that is used up, "" while there is some left."""
+    if config.wall_clock_budget_s is not None and run.active_seconds >= config.wall_clock_budget_s:
+        return f"the time limit of {config.wall_clock_budget_s:g} s is reached."
+    if config.spend_cap_usd is not None and run.spend_usd >= config.spend_cap_usd:
+        return f"the spending limit of {config.spend_cap_usd:g} US dollars is reached."
+    return ""
+
+
+def natural_ending(run: SearchRun, live: LiveSearch) -> str:
+    """Return the sentence for a search that has nothing left to ask."""
+    modes = "1 failure mode" if run.n_modes == 1 else f"{run.n_modes} failure modes"
+    if live.search.observations >= live.config.inference_budget:
+        return f"the budget of {live.config.inference_budget:,} answers is used up, {modes}."
+    return f"the search has nothing more to ask within its budget, {modes} in {run.n_inferences:,} answers."
+
+
+def outage_of(run: SearchRun) -> VlmLabError | None:
+    """Return why a run must halt because batch after batch brought no answer; None while it may go on."""
+    batches = run.checkpoint.get("fruitless_batches", 0)
+    if batches < MAX_FRUITLESS_BATCHES:
+        return None
+    last = (
+        run.samples.exclude(error="").order_by("-step", "-position").values_list("error", "verdict").first()
+    )
+    reason, verdict = last or ("", "")
+    if verdict == Verdict.INCOMPATIBLE:
+        return VlmLabError(
+            f"No scene of {batches} batches in a row could be drawn: {reason}",
+            hint="Check that the renderer is installed on the worker, then resume.",
+        )
+    return VlmLabError(
+        f"{run.sut.name} answered none of {batches} batches in a row: {reason}",
+        hint="Repair the connection or the system, resume the run, then ask the failed calls again.",
+    )

@@ -1,0 +1,93 @@
+"""Failure modes become findings the moment their set is decided."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from searches.enums import Verdict
+from searches.models import Finding, Sample, SearchRun, Trial
+from vlmlab.core.scenes.concepts import Domain
+
+THUMBNAILS = 4
+
+
+def record_findings(
+    run: SearchRun, trials: Sequence[Trial], *, domain: Domain, at_inference: int
+) -> list[str]:
+    """Add findings for sets just decided as failing; sets that are findings already are left alone.
+
+    Args:
+        run: the run.
+        trials: failing sets whose samples are written.
+        domain: for the words of the log lines.
+        at_inference: answers the run had taken by then.
+
+    Returns:
+        One line for the run's log for each finding added.
+    """
+    if not trials:
+        return []
+    known = list(Finding.objects.filter(run=run).values_list("pk", "trial_id", "concepts"))
+    new = [trial for trial in trials if trial.pk not in {trial_id for _, trial_id, _ in known}]
+    if not new:
+        return []
+    samples = _failed_samples(new)
+    sets = [frozenset(concepts) for _, _, concepts in known] + [frozenset(one.concepts) for one in new]
+    rows = [_finding(run, trial, samples[trial.pk], sets=sets, at_inference=at_inference) for trial in new]
+    Finding.objects.bulk_create(rows)
+    _mark_supersets(known, new)
+    return [_line(row, domain) for row in rows]
+
+
+def _failed_samples(trials: Sequence[Trial]) -> dict[int, list[Sample]]:
+    grouped: dict[int, list[Sample]] = {trial.pk: [] for trial in trials}
+    for sample in Sample.objects.filter(trial__in=trials, verdict=Verdict.FAIL).order_by("number"):
+        grouped[sample.trial_id].append(sample)
+    return grouped
+
+
+def _finding(
+    run: SearchRun, trial: Trial, failed: list[Sample], *, sets: list[frozenset[str]], at_inference: int
+) -> Finding:
+    action = _most_common([sample.answered_action for sample in failed if sample.answered_action])
+    typical = [sample for sample in failed if sample.answered_action == action] or failed
+    own = frozenset(trial.concepts)
+    return Finding(
+        run=run,
+        trial=trial,
+        sut_id=run.sut_id,
+        domain=run.campaign.domain,
+        domain_version=run.campaign.domain_version,
+        key=trial.key,
+        concepts=trial.concepts,
+        size=trial.size,
+        fails=trial.fails,
+        invalid=trial.invalid,
+        n=trial.fails + trial.passes,
+        is_curtailed=trial.is_curtailed,
+        is_minimal_in_run=not any(other < own for other in sets),
+        expected_action=trial.expected_action,
+        answered_action=action,
+        direction=_most_common([sample.direction for sample in typical if sample.direction]),
+        rule_id=trial.rule_id,
+        found_at_inference=at_inference,
+        thumbnails=list(dict.fromkeys(sample.image_sha256 for sample in failed))[:THUMBNAILS],
+        reason_text=next((sample.reason_text for sample in typical if sample.reason_text), ""),
+    )
+
+
+def _mark_supersets(known: list[tuple[int, int, list[str]]], new: Sequence[Trial]) -> None:
+    smaller = [frozenset(trial.concepts) for trial in new]
+    larger = [pk for pk, _, concepts in known if any(one < frozenset(concepts) for one in smaller)]
+    if larger:
+        Finding.objects.filter(pk__in=larger).update(is_minimal_in_run=False)
+
+
+def _most_common(values: Sequence[str]) -> str:
+    """Return the most frequent value, the alphabetically first on a tie, "" of nothing."""
+    counts = Counter(values)
+    return min(counts, key=lambda value: (-counts[value], value), default="")
+
+
+def _line(finding: Finding, domain: Domain) -> str:
+    labels = ", ".join(domain.concept(concept).label for concept in finding.concepts)
+    return f"Failure mode: {labels} ({finding.fails} of {finding.n} answers wrong)."

@@ -1,0 +1,155 @@
+"""Claims on runs and jobs: compare-and-set, a fencing number a claim, times by the database's clock."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import (
+    Case,
+    DateTimeField,
+    ExpressionWrapper,
+    F,
+    IntegerField,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Coalesce, Now
+
+from searches.enums import JobState, RunState
+from searches.models import Job, SearchRun
+from searches.services.crashes import crash_point
+from searches.services.run_log import log_event
+from searches.services.run_states import move_run
+
+HELD_STATES = (RunState.RUNNING, RunState.CANCELLING)
+CLAIM_TRIES = 5
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A claim on a run; ``fence`` tells this claim from every earlier and later one."""
+
+    run_id: int
+    fence: int
+    owner: str
+
+
+@dataclass(frozen=True)
+class JobLease:
+    """A claim on a job; ``attempt`` tells this claim from the others."""
+
+    job_id: str
+    attempt: int
+    owner: str
+
+
+def lease_end() -> "ExpressionWrapper[CombinedExpression]":
+    """Return the end of a lease that starts now, for an UPDATE."""
+    return ExpressionWrapper(
+        Now() + Value(timedelta(seconds=settings.LEASE_SECONDS)), output_field=DateTimeField()
+    )
+
+
+def take_lease(
+    owner: str, queues: Collection[str], *, loaded_sut_id: int | None = None, run_id: int | None = None
+) -> Lease | None:
+    """Claim the oldest queued run that this worker can do, or None.
+
+    Args:
+        owner: who claims.
+        queues: the queues this worker serves.
+        loaded_sut_id: a system already in memory; its runs go first.
+        run_id: claim this run and no other.
+    """
+    crash_point("before_claim")
+    for _ in range(CLAIM_TRIES):
+        waiting = SearchRun.objects.filter(state=RunState.QUEUED)
+        waiting = waiting.filter(queue__in=list(queues)) if run_id is None else waiting.filter(pk=run_id)
+        is_other = Case(When(sut_id=loaded_sut_id, then=0), default=1, output_field=IntegerField())
+        candidate = waiting.order_by(is_other, "id").values_list("pk", "fence", "started_at").first()
+        if candidate is None:
+            return None
+        pk, fence, started_at = candidate
+        won = move_run(
+            pk,
+            frm=RunState.QUEUED,
+            to=RunState.RUNNING,
+            held_fence=fence,
+            fence=fence + 1,
+            owner=owner,
+            lease_expires=lease_end(),
+            stalls=F("stalls") + 1,
+            started_at=Coalesce(F("started_at"), Now()),
+        )
+        if won:
+            crash_point("after_claim")
+            if started_at is None:
+                log_event(pk, "Started.")
+            return Lease(pk, fence + 1, owner)
+    return None
+
+
+def renew_lease(lease: Lease) -> bool:
+    """Extend a claim; False when it is no longer ours."""
+    rows = SearchRun.objects.filter(
+        pk=lease.run_id, fence=lease.fence, owner=lease.owner, state__in=HELD_STATES
+    )
+    return rows.update(lease_expires=lease_end()) == 1
+
+
+def release_lease(lease: Lease) -> bool:
+    """Put a run back into the queue, in good order: whoever takes it next finds nothing wrong."""
+    crash_point("before_release")
+    released = move_run(
+        lease.run_id,
+        frm=RunState.RUNNING,
+        to=RunState.QUEUED,
+        held_fence=lease.fence,
+        stalls=0,
+        dispatched_at=None,
+    )
+    crash_point("after_release")
+    return released
+
+
+def take_job(owner: str, queues: Collection[str]) -> JobLease | None:
+    """Claim the oldest waiting job of these queues, or None."""
+    for _ in range(CLAIM_TRIES):
+        waiting = Job.objects.filter(state=JobState.QUEUED, queue__in=list(queues))
+        candidate = waiting.order_by("created_at").values_list("pk", "attempts").first()
+        if candidate is None:
+            return None
+        pk, attempts = candidate
+        rows = Job.objects.filter(pk=pk, state=JobState.QUEUED, attempts=attempts)
+        won = rows.update(
+            state=JobState.RUNNING, attempts=attempts + 1, owner=owner, lease_expires=lease_end()
+        )
+        if won == 1:
+            return JobLease(str(pk), attempts + 1, owner)
+    return None
+
+
+def renew_job(lease: JobLease) -> bool:
+    """Extend a claim on a job; False when it is no longer ours."""
+    return own_job(lease).update(lease_expires=lease_end()) == 1
+
+
+def own_job(lease: JobLease) -> QuerySet[Job]:
+    """Return the row of a job while the claim on it holds."""
+    return Job.objects.filter(
+        pk=lease.job_id, attempts=lease.attempt, owner=lease.owner, state=JobState.RUNNING
+    )
+
+
+def has_waiting_job(queues: Collection[str]) -> bool:
+    """Whether a person waits at a page for a job of these queues."""
+    return Job.objects.filter(state=JobState.QUEUED, queue__in=list(queues)).exists()
+
+
+def is_expired() -> Q:
+    """Condition for a lease that is over; one without an end counts as over."""
+    return Q(lease_expires__isnull=True) | Q(lease_expires__lt=Now())

@@ -1,0 +1,150 @@
+"""A search in memory beside what its rows say; built by replay, kept between the slices of a process."""
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from searches.enums import TrialStatus
+from searches.models import SearchRun, Trial
+from vlmlab.core.errors import ConfigError, VlmLabError
+from vlmlab.core.methods import METHODS, MethodEntry
+from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.revelio.trials import ConceptSetSearch
+from vlmlab.core.revelio.types import Key, Outcome, Query, Verdict
+from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.search import replay
+
+KEPT_SEARCHES = 3
+
+
+@dataclass
+class Tally:
+    """What the rows say of one concept set; differs from the search once failed calls were asked again."""
+
+    order: int
+    stage: str = ""
+    expected_action: str = ""
+    rule_id: str = ""
+    fails: int = 0
+    passes: int = 0
+    invalid: int = 0
+    call_errors: int = 0
+    status: TrialStatus = TrialStatus.OPEN
+    is_curtailed: bool = False
+
+    def count(self, verdict: Verdict, *, is_invalid: bool) -> None:
+        """Add one sample."""
+        self.fails += verdict is Verdict.FAIL
+        self.passes += verdict is Verdict.PASS
+        self.call_errors += verdict is Verdict.CALL_ERROR
+        self.invalid += is_invalid
+
+
+@dataclass
+class LiveSearch:
+    """The state of a run at one step, in memory; valid only while the row is at the same step."""
+
+    run_id: int
+    step: int
+    config: RevelioConfig
+    domain: Domain
+    method: MethodEntry
+    search: ConceptSetSearch
+    tallies: dict[Key, Tally] = field(default_factory=dict)
+
+    def count_statuses(self) -> Counter[TrialStatus]:
+        """Return how many sets have each status."""
+        return Counter(tally.status for tally in self.tallies.values())
+
+
+_kept: OrderedDict[int, LiveSearch] = OrderedDict()
+_lock = threading.Lock()
+
+
+def live_search(run: SearchRun) -> LiveSearch:
+    """Return the search of a run as of ``run.step``: the one in memory, or a fresh one after replay.
+
+    Raises:
+        ConfigError: the stored settings are not valid any more, or the domain has changed.
+        ReplayMismatchError: the stored trials are not what this version of the search asks.
+    """
+    with _lock:
+        kept = _kept.pop(run.pk, None)
+    if kept is not None and kept.step == run.step:
+        return kept
+    return _replayed(run)
+
+
+def keep(live: LiveSearch) -> None:
+    """Keep a search for the next slice; the least recently used one goes."""
+    with _lock:
+        _kept[live.run_id] = live
+        _kept.move_to_end(live.run_id)
+        while len(_kept) > KEPT_SEARCHES:
+            _kept.popitem(last=False)
+
+
+def forget_all() -> None:
+    """Drop every search kept in memory, as a new process would start."""
+    with _lock:
+        _kept.clear()
+
+
+def config_of(run: SearchRun) -> RevelioConfig:
+    """Return the settings that a run was started with.
+
+    Raises:
+        ConfigError: this version does not understand them.
+    """
+    try:
+        return METHODS[run.campaign.method].config_type.model_validate(run.campaign.config)
+    except (KeyError, ValueError) as error:
+        raise ConfigError(
+            "This version of the lab does not understand the stored settings of this run.",
+            hint="Clone the run and start it with today's settings.",
+        ) from error
+
+
+def _replayed(run: SearchRun) -> LiveSearch:
+    config = config_of(run)
+    domain = load_domain(run.campaign.domain)
+    if domain.version != run.campaign.domain_version:
+        raise VlmLabError(
+            f"The domain {domain.title} has changed since this run started.",
+            hint="Its results stay readable; clone the run to search the domain as it is now.",
+        )
+    method = METHODS[run.campaign.method]
+    search = method.build_search(config, domain=domain, run_seed=run.run_seed)
+    live = LiveSearch(run.pk, run.step, config, domain, method, search)
+    replay(search, _stored_batches(run))
+    _read_tallies(run, live)
+    return live
+
+
+def _stored_batches(run: SearchRun) -> Iterator[tuple[Sequence[Query], Sequence[Outcome]]]:
+    keys = {pk: tuple(concepts) for pk, concepts in run.trials.values_list("pk", "concepts")}
+    rows = run.samples.order_by("step", "position").values_list("step", "trial_id", "number", "told_verdict")
+    for _, batch in groupby(rows.iterator(chunk_size=2000), key=lambda row: row[0]):
+        outcomes = [
+            Outcome(Query(keys[trial_id], number), Verdict(told)) for _, trial_id, number, told in batch
+        ]
+        yield [outcome.query for outcome in outcomes], outcomes
+
+
+def _read_tallies(run: SearchRun, live: LiveSearch) -> None:
+    for row in Trial.objects.filter(run=run).order_by("order").iterator(chunk_size=2000):
+        live.tallies[tuple(row.concepts)] = Tally(
+            order=row.order,
+            stage=row.stage,
+            expected_action=row.expected_action,
+            rule_id=row.rule_id,
+            fails=row.fails,
+            passes=row.passes,
+            invalid=row.invalid,
+            call_errors=row.call_errors,
+            status=TrialStatus(row.status),
+            is_curtailed=row.is_curtailed,
+        )

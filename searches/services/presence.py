@@ -1,0 +1,159 @@
+"""The heartbeat of a process: a thread with its own connection that renews leases and the worker's row."""
+
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models import F
+from django.db.models.functions import Now
+
+from searches.models import WorkerHeartbeat
+from searches.services.leases import JobLease, Lease, renew_job, renew_lease
+from searches.services.owners import resident_mb
+from searches.services.suts import loaded_sut
+
+logger = logging.getLogger(__name__)
+
+STUCK_EXIT_CODE = 75
+
+
+@dataclass
+class Held:
+    """A claim this process works on."""
+
+    lease: Lease | JobLease
+    progressed_at: float
+
+
+def exit_stuck() -> None:
+    """End this process at once; whatever it hangs in cannot be stopped otherwise."""
+    os._exit(STUCK_EXIT_CODE)
+
+
+@dataclass
+class Presence:
+    """What one process holds and how it reports itself; the thread starts with the first claim or worker."""
+
+    owner: str = ""
+    queues: Sequence[str] = ()
+    mode: str = ""
+    device: str = ""
+    on_stuck: Callable[[], None] = exit_stuck
+    is_stopping: bool = False
+    _held: dict[Lease | JobLease, Held] = field(default_factory=dict)
+    _n_batches: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _wake: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+    _pid: int = 0
+
+    def announce(self, owner: str, *, queues: Sequence[str], mode: str, device: str = "") -> None:
+        """Report this process as a worker from now on."""
+        self.owner, self.queues, self.mode, self.device = owner, tuple(queues), mode, device
+        self.is_stopping = False
+        if settings.HAS_HEARTBEATS:
+            self.report()
+            self._start()
+
+    @contextmanager
+    def hold(self, lease: Lease | JobLease) -> Iterator[None]:
+        """Renew a lease until the block ends."""
+        with self._lock:
+            self._held[lease] = Held(lease, time.monotonic())
+        if settings.HAS_HEARTBEATS:
+            self._start()
+            self._wake.set()  # the workers page shows at once what is being done
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._held.pop(lease, None)
+
+    def progressed(self, lease: Lease) -> None:
+        """Note that a batch was written: this process is not stuck."""
+        with self._lock:
+            self._n_batches += 1
+            if lease in self._held:
+                self._held[lease].progressed_at = time.monotonic()
+
+    def retire(self) -> None:
+        """Stop reporting and take the worker off the list."""
+        self.is_stopping = True
+        self._wake.set()
+        if self.owner and settings.HAS_HEARTBEATS:
+            WorkerHeartbeat.objects.filter(pk=self.owner).delete()
+        self.owner = ""
+
+    def beat(self) -> None:
+        """Renew every lease of this process once; a stuck batch is left to the reaper."""
+        now = time.monotonic()
+        with self._lock:
+            held = list(self._held.values())
+        for one in held:
+            if now - one.progressed_at > settings.MAX_BATCH_SECONDS:
+                logger.error("no progress for %.0f s on %s", now - one.progressed_at, one.lease)
+                self.on_stuck()
+            elif isinstance(one.lease, Lease):
+                renew_lease(one.lease)
+            else:
+                renew_job(one.lease)
+        self.report()
+
+    def report(self) -> None:
+        """Write the worker's row."""
+        if not self.owner:
+            return
+        with self._lock:
+            leases = list(self._held)
+            batches, self._n_batches = self._n_batches, 0
+        loaded = loaded_sut()
+        values = {
+            "queues": list(self.queues),
+            "device": self.device,
+            "mode": self.mode,
+            "loaded_sut": loaded.slug if loaded else "",
+            "run_id": next((one.run_id for one in leases if isinstance(one, Lease)), None),
+            "job_id": next((one.job_id for one in leases if isinstance(one, JobLease)), ""),
+            "rss_mb": resident_mb(),
+            "seen_at": Now(),
+            "is_stopping": self.is_stopping,
+        }
+        rows = WorkerHeartbeat.objects.filter(pk=self.owner)
+        if not rows.update(n_batches=F("n_batches") + batches, **values):
+            new = {
+                "host": socket.gethostname(),
+                "pid": os.getpid(),
+                "started_at": Now(),
+                "n_batches": batches,
+            }
+            WorkerHeartbeat.objects.create(owner=self.owner, **new, **values)
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive() and self._pid == os.getpid():
+                return
+            self._pid = os.getpid()  # a forked child inherits the object but not the thread
+            self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while not (self.is_stopping and not self._held):
+            self._wake.wait(settings.LEASE_SECONDS / 4)
+            self._wake.clear()
+            try:
+                self.beat()
+            except DatabaseError as error:
+                logger.warning("heartbeat: the database did not answer: %s", error)
+                connection.close()
+        connection.close()
+
+
+presence = Presence()
+"""The one presence of this process."""

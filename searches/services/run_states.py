@@ -1,0 +1,48 @@
+"""The one function through which a run changes its state."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.db.models.functions import Now
+
+from searches.enums import FINAL_STATES, RUN_MOVES, RunState
+from searches.models import SearchRun
+
+
+def move_run(
+    run_id: int,
+    *,
+    frm: RunState | Collection[RunState],
+    to: RunState,
+    held_fence: int | None = None,
+    **values: Any,
+) -> bool:
+    """Move a run by compare-and-set.
+
+    Args:
+        run_id: the run.
+        frm: the state or states it must be in.
+        to: the state it gets.
+        held_fence: the claim that must still hold; None when no worker is involved.
+        values: further columns to set in the same statement.
+
+    Returns:
+        Whether the run moved; False means somebody else moved it first.
+
+    Raises:
+        ValueError: the move is not in the table of allowed moves.
+    """
+    states = {frm} if isinstance(frm, RunState) else set(frm)
+    for state in states:
+        if to not in RUN_MOVES[state]:
+            raise ValueError(f"a run may not move from {state} to {to}")
+    rows = SearchRun.objects.filter(pk=run_id, state__in=states)
+    if held_fence is not None:
+        rows = rows.filter(fence=held_fence)
+    if to != RunState.RUNNING:
+        values = {"owner": "", "lease_expires": None, "finished_at": None} | values
+    if to in FINAL_STATES:
+        values = values | {"finished_at": Now()}
+    if to == RunState.CANCELLING:  # the worker keeps its lease until it has let go
+        values = {name: value for name, value in values.items() if name not in ("owner", "lease_expires")}
+    return rows.update(state=to, **values) == 1

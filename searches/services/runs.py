@@ -1,0 +1,183 @@
+"""What people do to runs: create, cancel, pause, resume, clone, ask the failed calls again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from searches.enums import RunState
+from searches.models import CachedReply, Campaign, SearchRun, SutRecord, User
+from searches.services.audit import record
+from searches.services.run_log import log_event
+from searches.services.run_states import move_run
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.methods import METHODS
+from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.scenes.catalogue import load_domain
+
+__all__ = [
+    "cancel_run",
+    "clone_values",
+    "create_campaign",
+    "move_run",
+    "pause_run",
+    "resume_run",
+    "retry_call_errors",
+]
+
+RESUMABLE = frozenset({RunState.PAUSED, RunState.FAILED, RunState.CANCELLED})
+RETRIABLE = RESUMABLE | {RunState.SUCCEEDED}
+MAX_RUN_SEED = 2**63 - 1
+
+
+@transaction.atomic
+def create_campaign(
+    *,
+    config: RevelioConfig,
+    suts: Sequence[SutRecord],
+    domain_slug: str,
+    name: str,
+    run_seed: int,
+    by: User | None,
+    method: str = "revelio",
+    cloned_from: SearchRun | None = None,
+) -> Campaign:
+    """Store a wish: one queued run for each system.
+
+    Raises:
+        VlmLabError: no system is chosen, one is disabled, the domain is unknown, nothing is left to search
+            under this configuration, or the seed is out of range.
+    """
+    domain = load_domain(domain_slug)
+    if not suts:
+        raise VlmLabError("No system is chosen.", hint="Choose at least one.", field="suts")
+    for sut in suts:
+        if not sut.is_enabled:
+            raise VlmLabError(f"{sut.name} is disabled.", hint="Enable it on its page first.", field="suts")
+    if not 0 <= run_seed <= MAX_RUN_SEED:
+        raise VlmLabError(f"The run seed must be between 0 and {MAX_RUN_SEED}.", field="run_seed")
+    METHODS[method].build_search(config, domain=domain, run_seed=run_seed)  # refuses an empty search space
+    campaign = Campaign.objects.create(
+        name=name,
+        method=method,
+        domain=domain.slug,
+        domain_version=domain.version,
+        config=config.model_dump(mode="json"),
+        created_by=by,
+    )
+    watermark = CachedReply.objects.aggregate(last=Max("id"))["last"] or 0
+    for sut in suts:
+        run = SearchRun.objects.create(
+            campaign=campaign,
+            sut=sut,
+            queue=sut.queue,
+            run_seed=run_seed,
+            cache_watermark=watermark,
+            created_by=by,
+            cloned_from=cloned_from,
+        )
+        log_event(run.pk, f"Queued for {sut.name} on {domain.title}.")
+        record(by, "started", run, after={"sut": sut.slug, "run_seed": run_seed, "config": campaign.config})
+    return campaign
+
+
+@transaction.atomic
+def cancel_run(run: SearchRun, *, by: User | None) -> None:
+    """End a run for good: at once when nobody works on it, else after the batch in hand.
+
+    Raises:
+        VlmLabError: the run has ended already.
+    """
+    if move_run(run.pk, frm=(RunState.QUEUED, RunState.PAUSED), to=RunState.CANCELLED):
+        log_event(run.pk, "Cancelled.")
+    elif move_run(run.pk, frm=RunState.RUNNING, to=RunState.CANCELLING):
+        log_event(run.pk, "Cancel asked for; the batch in hand is finished first.")
+    else:
+        run.refresh_from_db()
+        if run.state in (RunState.CANCELLING, RunState.CANCELLED):
+            return
+        raise _too_late(run, "cancelled")
+    record(by, "cancelled", run, before={"state": run.state})
+
+
+@transaction.atomic
+def pause_run(run: SearchRun, *, by: User | None) -> None:
+    """Halt a run; a batch in hand is still kept.
+
+    Raises:
+        VlmLabError: the run is neither queued nor running.
+    """
+    if not move_run(run.pk, frm=(RunState.QUEUED, RunState.RUNNING), to=RunState.PAUSED, error="", hint=""):
+        run.refresh_from_db()
+        if run.state == RunState.PAUSED:
+            return
+        raise _too_late(run, "paused")
+    log_event(run.pk, "Paused.")
+    record(by, "paused", run, before={"state": run.state})
+
+
+@transaction.atomic
+def resume_run(run: SearchRun, *, by: User | None) -> None:
+    """Queue a paused, failed or cancelled run again; it goes on where it was.
+
+    Raises:
+        VlmLabError: the run is in another state.
+    """
+    _requeue(run, allowed=RESUMABLE, by=by, verb="resumed", text="Resumed.")
+
+
+@transaction.atomic
+def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
+    """Queue a halted or finished run so that only its failed calls are asked again.
+
+    Raises:
+        VlmLabError: the run has no failed calls, or is at work.
+    """
+    if run.n_call_errors == 0:
+        raise VlmLabError("This run has no failed calls.", hint="There is nothing to ask again.")
+    text = f"{run.n_call_errors} failed calls are asked again."
+    _requeue(run, allowed=RETRIABLE, by=by, verb="retried", text=text, is_retrying_call_errors=True)
+
+
+def clone_values(run: SearchRun) -> dict[str, Any]:
+    """Return the form values that would start the same search again."""
+    return {
+        **run.campaign.config,
+        "name": f"{run.campaign.name} (copy)"[:120],
+        "method": run.campaign.method,
+        "domain": run.campaign.domain,
+        "suts": [run.sut_id],
+        "run_seed": run.run_seed,
+    }
+
+
+def _requeue(
+    run: SearchRun, *, allowed: frozenset[RunState], by: User | None, verb: str, text: str, **values: Any
+) -> None:
+    checkpoint = SearchRun.objects.values_list("checkpoint", flat=True).get(pk=run.pk)
+    moved = move_run(
+        run.pk,
+        frm=allowed,
+        to=RunState.QUEUED,
+        stalls=0,
+        error="",
+        hint="",
+        error_reference="",
+        ending="",
+        dispatched_at=None,
+        checkpoint=dict(checkpoint) | {"fruitless_batches": 0, "retried_up_to": 0},
+        **values,
+    )
+    if not moved:
+        raise _too_late(run, verb)
+    log_event(run.pk, text)
+    record(by, verb, run, before={"state": run.state})
+
+
+def _too_late(run: SearchRun, verb: str) -> VlmLabError:
+    run.refresh_from_db()
+    return VlmLabError(
+        f"The run cannot be {verb}: it is {run.get_state_display().lower()}.",
+        hint="Reload the page to see what happened meanwhile.",
+    )

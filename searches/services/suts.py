@@ -1,0 +1,246 @@
+"""Registered systems: registration, one loaded system a process, estimates."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from searches.enums import Queue
+from searches.models import SearchRun, SutRecord, User
+from searches.services.audit import record
+from vlmlab.core.errors import ConfigError, SutError
+from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.suts.base import Sut, SutInfo, SutReply, SutRequest
+from vlmlab.core.suts.checkpoint import CheckpointRoots
+from vlmlab.core.suts.kinds import load_sut as load_kind
+from vlmlab.core.suts.kinds import parse_params, sut_kind
+
+GUESSED_RENDER_SECONDS = 0.9
+GUESSED_ANSWER_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class LoadedSut:
+    """A system in memory; calls from several threads take turns, because weights are shared."""
+
+    record_id: int
+    slug: str
+    params: Mapping[str, Any]
+    sut: Sut
+    lock: threading.Lock
+
+    @property
+    def info(self) -> SutInfo:
+        """Identity and limits of the loaded system."""
+        return self.sut.info
+
+    def generate(self, requests: Sequence[SutRequest]) -> list[SutReply]:
+        """Answer every request, in order."""
+        if not requests:
+            return []
+        with self.lock:
+            return self.sut.generate(requests)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will take.
+
+    Attributes:
+        seconds: wall time on one worker.
+        cost_usd: money; 0 for local systems.
+        text: both as a sentence with what they rest on.
+    """
+
+    seconds: float
+    cost_usd: float
+    text: str
+
+
+_loaded: LoadedSut | None = None
+_loading = threading.RLock()
+
+
+def checkpoint_roots(*, is_shell: bool = False) -> CheckpointRoots:
+    """Return where checkpoints may lie; somebody with a shell on the machine may name any folder."""
+    return CheckpointRoots(model_dir=settings.MODEL_DIR, allow_any_folder=is_shell)
+
+
+@transaction.atomic
+def register_sut(
+    *,
+    slug: str,
+    name: str,
+    kind: str,
+    params: Mapping[str, Any],
+    by: User | None,
+    description: str = "",
+    queue: Queue = Queue.CPU,
+    is_sample: bool = False,
+) -> SutRecord:
+    """Store a system after a look at its checkpoint; nothing of it is loaded or run.
+
+    Raises:
+        ConfigError: the slug is taken, the kind is unknown or may not be registered in the browser, or a
+            setting is out of range.
+        SutError: the checkpoint is not there, or holds pickles or code.
+    """
+    entry = sut_kind(kind)
+    if by is not None and not entry.is_web_registrable:
+        raise ConfigError(f"A system of the kind “{entry.title}” cannot be registered here.", field="kind")
+    if SutRecord.objects.filter(slug=slug).exists():
+        raise ConfigError(f"There is already a system called “{slug}”.", hint="Choose another.", field="slug")
+    checked = parse_params(kind, params)
+    sut = SutRecord.objects.create(
+        slug=slug,
+        name=name,
+        kind=kind,
+        params=checked.model_dump(mode="json"),
+        queue=queue,
+        description=description,
+        details=_inspect(kind, params),
+        is_sample=is_sample,
+        created_by=by,
+    )
+    record(by, "registered", sut, after={"kind": kind, "params": sut.params})
+    return sut
+
+
+@transaction.atomic
+def edit_sut(
+    sut: SutRecord, *, name: str, params: Mapping[str, Any], by: User | None, description: str, queue: Queue
+) -> None:
+    """Change a system; results found before keep the fingerprint they were found with.
+
+    Raises:
+        ConfigError: a setting is out of range.
+        SutError: the checkpoint is not there, or holds pickles or code.
+    """
+    before = {"name": sut.name, "params": sut.params, "queue": sut.queue}
+    checked = parse_params(sut.kind, params)
+    sut.name, sut.description, sut.queue = name, description, queue
+    if sut.params != checked.model_dump(mode="json"):
+        sut.params, sut.fingerprint = checked.model_dump(mode="json"), ""
+        sut.details = _inspect(sut.kind, params)
+    sut.save(update_fields=["name", "description", "queue", "params", "fingerprint", "details"])
+    record(by, "edited", sut, before=before, after={"name": name, "params": sut.params, "queue": queue})
+
+
+@transaction.atomic
+def set_enabled(sut: SutRecord, *, is_enabled: bool, by: User | None) -> None:
+    """Allow or stop new work with a system."""
+    SutRecord.objects.filter(pk=sut.pk).update(is_enabled=is_enabled)
+    record(by, "enabled" if is_enabled else "disabled", sut, before={"is_enabled": sut.is_enabled})
+
+
+def load_sut(sut: SutRecord) -> LoadedSut:
+    """Return the system in memory; another one that was loaded is closed first.
+
+    Raises:
+        SutError: it is disabled, or cannot be loaded.
+        ConfigError: its stored settings are not valid any more.
+    """
+    global _loaded
+    if not sut.is_enabled:
+        raise SutError(f"{sut.name} is disabled.", hint="Enable it on its page, then resume the run.")
+    with _loading:
+        if _loaded is not None and (_loaded.record_id, _loaded.params) == (sut.pk, sut.params):
+            return _loaded
+        unload_sut()
+        loaded = load_kind(sut.kind, sut.params, checkpoint_roots(is_shell=sut.created_by_id is None))
+        _loaded = LoadedSut(sut.pk, sut.slug, dict(sut.params), loaded, threading.Lock())
+    if sut.fingerprint != loaded.info.fingerprint:
+        SutRecord.objects.filter(pk=sut.pk).update(
+            fingerprint=loaded.info.fingerprint, details={**sut.details, **loaded.info.details}
+        )
+    return _loaded
+
+
+def unload_sut() -> None:
+    """Free the loaded system, once no thread is asking it."""
+    global _loaded
+    with _loading:
+        if _loaded is not None:
+            with _loaded.lock:
+                _loaded.sut.close()
+        _loaded = None
+
+
+def loaded_sut() -> LoadedSut | None:
+    """Return what this process has in memory, if anything."""
+    return _loaded
+
+
+def count_calls(sut_id: int, replies: Sequence[SutReply]) -> None:
+    """Add sent calls to a system's totals, inside the caller's transaction."""
+    if not replies:
+        return
+    errors = [reply.call_error for reply in replies if reply.is_call_error]
+    values: dict[str, Any] = {
+        "n_calls": F("n_calls") + len(replies),
+        "n_call_errors": F("n_call_errors") + len(errors),
+        "latency_ms_sum": F("latency_ms_sum")
+        + sum(reply.latency_ms for reply in replies if not reply.is_call_error),
+        "spend_usd": F("spend_usd") + sum(reply.cost_usd for reply in replies),
+        "last_used_at": Now(),
+    }
+    if errors:
+        values["last_error"] = errors[-1]
+    SutRecord.objects.filter(pk=sut_id).update(**values)
+
+
+def estimate(sut: SutRecord, config: RevelioConfig) -> Estimate:
+    """Return how long a run will take and cost, from earlier calls where there were any."""
+    latency = sut.mean_latency_ms
+    answer = GUESSED_ANSWER_SECONDS if latency is None else latency / 1000
+    render = _render_seconds(config)
+    price = sut.spend_usd / sut.n_calls if sut.n_calls else 0.0
+    seconds = config.inference_budget * (answer + render)
+    if config.wall_clock_budget_s is not None:
+        seconds = min(seconds, config.wall_clock_budget_s)
+    basis = "a guess: it was never asked" if latency is None else f"{answer:.2f} s an answer so far"
+    text = f"About {_duration(seconds)} on one worker ({basis}, {render:.2f} s a picture)."
+    cost = price * config.inference_budget
+    if cost:
+        text += f" About {cost:.2f} US dollars."
+    return Estimate(seconds, cost, text)
+
+
+def _render_seconds(config: RevelioConfig) -> float:
+    recent = SearchRun.objects.filter(
+        n_observations__gt=0,
+        render_seconds__gt=0,
+        campaign__config__image_width=config.image_width,
+        campaign__config__image_height=config.image_height,
+    )
+    row = recent.order_by("-id").values_list("render_seconds", "n_observations").first()
+    if row is not None:
+        return float(row[0] / row[1])
+    return GUESSED_RENDER_SECONDS * config.image_width * config.image_height / (448 * 336)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _inspect(kind: str, params: Mapping[str, Any]) -> dict[str, str]:
+    entry = sut_kind(kind)
+    if entry.inspect is None:
+        return {}
+    report = entry.inspect(parse_params(kind, params), checkpoint_roots())
+    return {
+        "model_type": report.model_type,
+        "architecture": ", ".join(report.architectures),
+        "parameters": str(report.parameters),
+        "weight_bytes": str(report.weight_bytes),
+        "stored_dtype": ", ".join(report.stored_dtypes),
+    }

@@ -1,0 +1,85 @@
+"""Claims something to do and does a slice of it; the Celery task and the polling worker call exactly this."""
+
+import logging
+import time
+from collections.abc import Callable, Collection
+from threading import Event
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from searches.services.advance import SliceEnd, advance_run, never
+from searches.services.jobs import run_job
+from searches.services.leases import has_waiting_job, take_job, take_lease
+from searches.services.owners import this_owner
+from searches.services.presence import presence
+from searches.services.reaper import reap, release_dead_local_owners
+from searches.services.suts import loaded_sut
+
+logger = logging.getLogger(__name__)
+
+JOB_CHECK_SECONDS = 0.5
+
+
+def work_once(owner: str, queues: Collection[str], *, should_stop: Callable[[], bool] = never) -> bool:
+    """Do one job, or one slice of a run; returns whether there was anything to do."""
+    job = take_job(owner, queues)
+    if job is not None:
+        with presence.hold(job):
+            run_job(job)
+        return True
+    loaded = loaded_sut()
+    lease = take_lease(owner, queues, loaded_sut_id=loaded.record_id if loaded else None)
+    if lease is None:
+        return False
+    with presence.hold(lease):
+        end = advance_run(
+            lease,
+            slice_seconds=settings.SLICE_SECONDS,
+            should_stop=should_stop,
+            should_yield=_job_watch(queues),
+        )
+    logger.info("run %s: %s", lease.run_id, end)
+    return end != SliceEnd.DATABASE_ERROR  # then there is nothing to do for a moment
+
+
+def run_forever(queues: Collection[str], *, stop: Event, reaps: bool = True) -> None:
+    """Poll the tables until ``stop`` is set; database outages are waited out.
+
+    Args:
+        queues: the queues to serve.
+        stop: set by the signal handler of the process.
+        reaps: whether this worker also repairs what others left (no scheduler does it in this mode).
+    """
+    owner = this_owner()
+    next_reap, is_announced = 0.0, False
+    while not stop.is_set():
+        try:
+            if not is_announced:
+                release_dead_local_owners()
+                presence.announce(owner, queues=sorted(queues), mode="poll")
+                is_announced = True
+            if reaps and time.monotonic() >= next_reap:
+                next_reap = time.monotonic() + settings.REAPER_SECONDS
+                reap()
+            if not work_once(owner, queues, should_stop=stop.is_set):
+                stop.wait(settings.POLL_SECONDS)
+        except DatabaseError as error:
+            logger.warning("the database did not answer: %s", error)
+            connection.close()
+            stop.wait(1.0)
+    presence.retire()
+
+
+def _job_watch(queues: Collection[str]) -> Callable[[], bool]:
+    """Return a check for waiting jobs that asks the database at most twice a second."""
+    checked_at = time.monotonic()
+
+    def is_waited_for() -> bool:
+        nonlocal checked_at
+        if time.monotonic() - checked_at < JOB_CHECK_SECONDS:
+            return False
+        checked_at = time.monotonic()
+        return has_waiting_job(queues)
+
+    return is_waited_for
