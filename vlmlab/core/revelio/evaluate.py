@@ -8,7 +8,7 @@ from vlmlab.core.replies.choices import parse_choice, reason_of
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.types import Query, Verdict
 from vlmlab.core.scenes.concepts import Domain
-from vlmlab.core.scenes.kinematics import CollisionVerdict, collision_verdict
+from vlmlab.core.scenes.kinematics import CollisionVerdict, collision_verdict, nearest_lane_distance
 from vlmlab.core.scenes.questions import Question, ask_question, error_direction
 from vlmlab.core.scenes.scene import GeneratedScene, SceneDescription, SceneSource
 from vlmlab.core.seeding import derive_seed
@@ -132,21 +132,10 @@ def read_reply(prepared: PreparedSample, reply: SutReply | None) -> SampleRecord
     )
 
 
-def nearest_in_lane_m(description: SceneDescription) -> float | None:
-    """Return metres from the bumper to the nearest required object in the lane; None when it is clear."""
-    distances = [
-        float(distance)
-        for thing in description.objects
-        if thing.is_required and thing.parameters.get("placement") == "lane"
-        if isinstance(distance := thing.parameters.get("distance_m"), int | float)
-    ]
-    return min(distances, default=None)
-
-
 def _collision(action: str, description: SceneDescription) -> CollisionVerdict | None:
     if description.domain != "driving":
         return None
-    return collision_verdict(action, distance_m=nearest_in_lane_m(description))
+    return collision_verdict(action, distance_m=nearest_lane_distance(description))
 
 
 def _unread(prepared: PreparedSample, verdict: Verdict) -> SampleRecord:

@@ -74,7 +74,7 @@ class InteractionModel:
             if float(np.abs(step).max()) < _TOLERANCE:
                 break
         self.mode = mode
-        self._factor = np.linalg.cholesky(curvature)
+        self._factor = np.linalg.cholesky(curvature).astype(np.float64)
 
     def draw_table(self, rng: np.random.Generator) -> npt.NDArray[np.float32]:
         """Return the table of one posterior draw (see ``mode_table``)."""

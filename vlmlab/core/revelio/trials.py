@@ -11,6 +11,7 @@ from vlmlab.core.revelio.space import SearchSpace
 from vlmlab.core.revelio.types import Key, Outcome, Query, TrialState, TrialStatus, Verdict
 
 MAX_CALL_ERRORS = 2  # a set with more calls that failed is parked
+MAX_UNCHARGED = 100  # beside the budget: failed calls and impossible scenes after which a search ends
 
 
 @dataclass
@@ -43,6 +44,8 @@ class ConceptSetSearch(ABC):
 
     A batch holds at most ``config.slots`` queries. Samples that are certain to be needed are asked
     first, oldest set first, so no batch asks a sample that the class of its set does not need.
+    Failed calls and impossible scenes cost no budget; a search that meets more of them than its budget
+    and ``MAX_UNCHARGED`` ends, so that a dead system is not asked for ever.
     """
 
     def __init__(self, config: RevelioConfig, *, space: SearchSpace, run_seed: int) -> None:
@@ -57,6 +60,7 @@ class ConceptSetSearch(ABC):
         self._pending: tuple[Query, ...] | None = None
         self._touched: tuple[Key, ...] = ()
         self._observations = 0
+        self._uncharged = 0
 
     @property
     @abstractmethod
@@ -84,7 +88,8 @@ class ConceptSetSearch(ABC):
     def ask(self) -> Sequence[Query]:
         """Return the next batch; the same one until it is told; empty when the search has ended."""
         if self._pending is None:
-            self._pending = tuple(self._next_batch())
+            is_hopeless = self._uncharged >= self.config.inference_budget + MAX_UNCHARGED
+            self._pending = () if is_hopeless else tuple(self._next_batch())
         return self._pending
 
     def tell(self, outcomes: Sequence[Outcome]) -> None:
@@ -147,6 +152,7 @@ class ConceptSetSearch(ABC):
         return trial
 
     def _count(self, trial: Trial, verdict: Verdict) -> None:
+        self._uncharged += verdict in (Verdict.INCOMPATIBLE, Verdict.CALL_ERROR)
         if verdict is Verdict.INCOMPATIBLE:
             trial.status = TrialStatus.INCOMPATIBLE
         elif verdict is Verdict.CALL_ERROR:
