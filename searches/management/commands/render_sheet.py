@@ -1,0 +1,67 @@
+"""Writes a contact sheet of a domain's concepts, so that a person can see what the models are shown."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.core.scenes.render.generator import make_scene_source
+from vlmlab.core.scenes.render.sheet import compose_sheet, draw_cells, read_sets, showcase_sets
+
+
+class Command(BaseCommand):
+    """``manage.py render_sheet --domain driving [--out FILE] [--seed N] [--size WxH] [--sets FILE]``."""
+
+    help = "Draw one scene for each concept (or for each line of a file of concept sets) onto one picture."
+    requires_system_checks: list[str] = []  # it reads no row and no address of the site
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--domain", default="driving", choices=DOMAIN_SLUGS)
+        parser.add_argument("--out", type=Path, default=None, help="PNG to write; default: DOMAIN_sheet.png")
+        parser.add_argument("--seed", type=int, default=1, help="scene seed of every picture")
+        parser.add_argument("--size", default="448x336", help="WIDTHxHEIGHT of one picture in pixels")
+        parser.add_argument("--sets", type=Path, default=None, help="file with one concept set a line: id, id, ...")
+        parser.add_argument("--columns", type=int, default=5)
+        parser.add_argument("--quality", default="standard", choices=("standard", "fast"))
+        parser.add_argument("--boxes", action="store_true", help="draw the box of each required object")
+        parser.add_argument("--no-labels", action="store_true", help="leave the names out, for naming them blind")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Draw and write the sheet."""
+        width, height = self._size(options["size"])
+        out = options["out"] or Path(f"{options['domain']}_sheet.png")
+        try:
+            domain = load_domain(options["domain"])
+            sets = read_sets(options["sets"].read_text(), domain) if options["sets"] else showcase_sets(domain)
+            source = make_scene_source(
+                domain=domain.slug, width=width, height=height, quality=options["quality"]
+            )
+            cells = draw_cells(source, sets, seed=options["seed"])
+            sheet = compose_sheet(
+                cells,
+                width=width,
+                height=height,
+                columns=options["columns"],
+                with_labels=not options["no_labels"],
+                with_boxes=options["boxes"],
+            )
+            sheet.save(out)
+        except VlmLabError as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"{error.filename or out}: {error.strerror}.") from error
+        for cell in cells:
+            if cell.scene is None:
+                self.stderr.write(f"{cell.label}: {cell.reason}")
+        self.stdout.write(f"{out}: {len(cells)} scenes")
+
+    @staticmethod
+    def _size(text: str) -> tuple[int, int]:
+        width, _, height = text.partition("x")
+        if not (width.isdigit() and height.isdigit() and 64 <= int(width) <= 2048 and 48 <= int(height) <= 2048):
+            raise CommandError(f"--size: expected WIDTHxHEIGHT between 64x48 and 2048x2048, got {text!r}.")
+        return int(width), int(height)

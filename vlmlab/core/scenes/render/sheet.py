@@ -1,0 +1,112 @@
+"""Contact sheets: many scenes on one picture, with labels and boxes if wanted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+
+from PIL import Image, ImageDraw, ImageFont
+
+from vlmlab.core.errors import GenerationError
+from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.scenes.scene import Annotation, GeneratedScene, SceneSource
+
+LABEL_HEIGHT = 18
+BOX_COLOUR = (255, 0, 200)
+MISSING_COLOUR = (210, 210, 210)
+
+
+@dataclass(frozen=True)
+class SheetCell:
+    """One place on a sheet: its label and its scene, or the reason why there is none."""
+
+    label: str
+    scene: GeneratedScene | None
+    reason: str = ""
+
+
+def showcase_sets(domain: Domain) -> tuple[Key, ...]:
+    """Return one set for each concept, in catalogue order.
+
+    A concept that needs company (a modifier) gets the first concept that makes the pair valid; entities are
+    tried before others. A pair that shows another concept already is used again rather than left out.
+    """
+    company = sorted(domain.concepts, key=lambda concept: concept.kind != "entity")
+    sets = []
+    for concept in domain.concepts:
+        alone = domain.canonical((concept.id,))
+        pairs = [domain.canonical((concept.id, other.id)) for other in company if other.id != concept.id]
+        sets.append(next((key for key in (alone, *pairs) if domain.is_compatible(key)), alone))
+    return tuple(sets)
+
+
+def read_sets(text: str, domain: Domain) -> tuple[Key, ...]:
+    """Read one concept set a line, ids between commas; empty lines and lines that start with # are skipped.
+
+    Raises:
+        ConceptError: a line holds an unknown concept.
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    return tuple(
+        domain.canonical(part.strip() for part in line.split(",") if part.strip())
+        for line in lines
+        if line and not line.startswith("#")
+    )
+
+
+def draw_cells(source: SceneSource, sets: Sequence[Key], *, seed: int) -> tuple[SheetCell, ...]:
+    """Draw each set with the same seed; a set that cannot be shown keeps its place with the reason."""
+    cells = []
+    for key in sets:
+        label = ", ".join(key)
+        try:
+            cells.append(SheetCell(label, source.generate(key, seed=seed)))
+        except GenerationError as error:
+            cells.append(SheetCell(label, None, error.message))
+    return tuple(cells)
+
+
+def compose_sheet(
+    cells: Sequence[SheetCell],
+    *,
+    width: int,
+    height: int,
+    columns: int = 5,
+    with_labels: bool = True,
+    with_boxes: bool = False,
+) -> Image.Image:
+    """Return all cells on one picture, row by row.
+
+    Args:
+        cells: what to show.
+        width, height: of one picture in pixels.
+        columns: pictures a row.
+        with_labels: write the set below each picture.
+        with_boxes: draw the visible box of each required object.
+    """
+    strip = LABEL_HEIGHT if with_labels else 0
+    columns = max(1, min(columns, len(cells)))
+    rows = max(1, -(-len(cells) // columns))
+    sheet = Image.new("RGB", (columns * width, rows * (height + strip)), "white")
+    draw = ImageDraw.Draw(sheet)
+    font = ImageFont.load_default(12)
+    for number, cell in enumerate(cells):
+        left, top = number % columns * width, number // columns * (height + strip)
+        if cell.scene is None:
+            draw.rectangle([left, top, left + width - 1, top + height - 1], fill=MISSING_COLOUR)
+            draw.text((left + 6, top + 6), cell.reason[:60], fill="black", font=font)
+        else:
+            sheet.paste(Image.open(BytesIO(cell.scene.image_png)), (left, top))
+            if with_boxes:
+                _draw_boxes(draw, cell.scene.annotations, left=left, top=top)
+        if with_labels:
+            draw.text((left + 4, top + height + 1), cell.label, fill="black", font=font)
+    return sheet
+
+
+def _draw_boxes(
+    draw: ImageDraw.ImageDraw, annotations: tuple[Annotation, ...], *, left: int, top: int
+) -> None:
+    for annotation in annotations:
+        if annotation.is_required and annotation.visible_box is not None:
+            x_min, y_min, x_max, y_max = annotation.visible_box
+            draw.rectangle([left + x_min, top + y_min, left + x_max - 1, top + y_max - 1], outline=BOX_COLOUR)
