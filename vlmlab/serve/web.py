@@ -22,7 +22,7 @@ def main(descriptor: int) -> None:
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
         proxy_headers=os.environ.get("VLMLAB_BEHIND_PROXY", "") not in {"", "0", "false"},
-        forwarded_allow_ips=os.environ.get("VLMLAB_PROXY_ADDRESSES", "127.0.0.1"),
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"),
     )
     uvicorn.Server(config).run(sockets=[socket.socket(fileno=descriptor)])
 

@@ -1,0 +1,109 @@
+"""Error pages: sentences for people, reference numbers for bugs."""
+
+import json
+import logging
+
+import pytest
+from django.db import DatabaseError
+from django.test import Client, RequestFactory
+
+from tests.factories import make_user
+from vlmlab.core.errors import VlmLabError
+from vlmlab.web.errors import VlmLabErrorMiddleware
+from vlmlab.web.roles import Role
+
+PROBLEM = VlmLabError("The endpoint refused the key.", hint="Renew it on the system's page.")
+
+
+@pytest.fixture
+def admin_client():
+    client = Client(raise_request_exception=False)
+    client.force_login(make_user(Role.ADMIN))
+    return client
+
+
+def raising(error):
+    def entries_matching(word):
+        raise error
+
+    return entries_matching
+
+
+@pytest.mark.django_db
+def test_a_person_reads_message_and_hint_of_an_error_they_can_act_on(admin_client, monkeypatch):
+    monkeypatch.setattr("searches.views.audit.entries_matching", raising(PROBLEM))
+
+    answer = admin_client.get("/audit/")
+
+    assert answer.status_code == 400
+    assert "The endpoint refused the key." in answer.content.decode()
+    assert "Renew it on the system&#x27;s page." in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_htmx_gets_the_error_as_a_fragment_and_an_event(admin_client, monkeypatch):
+    monkeypatch.setattr("searches.views.audit.entries_matching", raising(PROBLEM))
+
+    answer = admin_client.get("/audit/", headers={"HX-Request": "true"})
+
+    assert answer.status_code == 400
+    assert "<html" not in answer.content.decode()
+    assert json.loads(answer["HX-Trigger"]) == {"problem": {"message": PROBLEM.message, "hint": PROBLEM.hint}}
+
+
+@pytest.mark.django_db
+def test_a_bug_shows_a_reference_that_stands_in_the_log_with_its_traceback(admin_client, monkeypatch, caplog):
+    monkeypatch.setattr("searches.views.audit.entries_matching", raising(RuntimeError("a secret inside")))
+
+    with caplog.at_level(logging.ERROR, logger="vlmlab.errors"):
+        answer = admin_client.get("/audit/")
+
+    record = next(entry for entry in caplog.records if entry.name == "vlmlab.errors")
+    assert answer.status_code == 500
+    assert record.args[0] in answer.content.decode()
+    assert "a secret inside" not in answer.content.decode()
+    assert record.exc_info[0] is RuntimeError
+
+
+@pytest.mark.django_db
+def test_a_dead_database_still_gets_a_page_with_a_reference(admin_client, monkeypatch):
+    def fail(*args, **kwargs):
+        raise DatabaseError("gone")
+
+    monkeypatch.setattr("django.contrib.sessions.backends.db.SessionStore.load", fail)
+
+    answer = admin_client.get("/audit/")
+
+    assert answer.status_code == 500
+    assert "Reference" in answer.content.decode() or "reference" in answer.content.decode()
+
+
+def test_other_exceptions_are_left_to_rise():
+    middleware = VlmLabErrorMiddleware(lambda request: None)
+
+    assert middleware.process_exception(RequestFactory().get("/"), ValueError("a bug")) is None
+
+
+@pytest.mark.django_db
+def test_a_stranger_sees_the_not_found_page(client):
+    answer = client.get("/no-such-page/")
+
+    assert answer.status_code == 404
+    assert "overview" in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_health_is_open_and_says_ok(client):
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.django_db
+def test_health_answers_503_when_the_database_does_not(client, monkeypatch):
+    def fail(*args, **kwargs):
+        raise DatabaseError("gone")
+
+    monkeypatch.setattr("vlmlab.web.health.connection.cursor", fail)
+
+    assert client.get("/healthz").status_code == 503
