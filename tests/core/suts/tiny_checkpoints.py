@@ -58,7 +58,9 @@ def tokenizer(extra: dict[str, str]) -> PreTrainedTokenizerFast:
     )
 
 
-def save_llava(folder: Path, *, seed: int = 0, **generation: object) -> Path:
+def save_llava(
+    folder: Path, *, seed: int = 0, hidden: int = 32, layers: int = 2, **generation: object
+) -> Path:
     """LeViT tower of 16 cells and GPT-2 text, as small as the family goes."""
     torch.manual_seed(seed)
     words = tokenizer({"image_token": "<image>"})
@@ -68,9 +70,9 @@ def save_llava(folder: Path, *, seed: int = 0, **generation: object) -> Path:
     )  # fmt: skip
     vision.down_ops, vision.hidden_size = [], 32
     text = GPT2Config(
-        vocab_size=len(words), n_embd=32, n_inner=64, n_layer=2, n_head=2, n_positions=512, bos_token_id=None,
-        eos_token_id=words.eos_token_id, pad_token_id=words.pad_token_id, tie_word_embeddings=False,
-        initializer_range=0.5,
+        vocab_size=len(words), n_embd=hidden, n_inner=2 * hidden, n_layer=layers, n_head=2,
+        n_positions=512, bos_token_id=None, eos_token_id=words.eos_token_id, pad_token_id=words.pad_token_id,
+        tie_word_embeddings=False, initializer_range=0.5,
     )  # fmt: skip
     config = LlavaConfig(
         vision_config=vision, text_config=text, image_token_index=words.convert_tokens_to_ids("<image>"),

@@ -44,9 +44,11 @@ def _load_scripted(params: BaseModel, _roots: CheckpointRoots) -> Sut:
 
 
 def _load_transformers_local(params: BaseModel, roots: CheckpointRoots) -> Sut:
+    report = _inspect_transformers_local(params, roots)
+    # Only now: the import takes seconds and 300 MB, and a refused folder should cost neither.
     from vlmlab.core.suts.transformers_local import load_transformers_local
 
-    return load_transformers_local(_local(params), roots)
+    return load_transformers_local(_local(params), report)
 
 
 def _inspect_transformers_local(params: BaseModel, roots: CheckpointRoots) -> CheckpointReport:

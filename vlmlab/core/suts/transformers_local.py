@@ -17,14 +17,15 @@ from PIL import Image
 
 from vlmlab.core.seeding import derive_seed
 from vlmlab.core.suts.base import SutInfo, SutReply, SutRequest
-from vlmlab.core.suts.checkpoint import CheckpointReport, CheckpointRoots, content_digest, inspect_checkpoint
+from vlmlab.core.suts.checkpoint import CheckpointReport, content_digest
 from vlmlab.core.suts.local_loading import LoadedCheckpoint, load_checkpoint
-from vlmlab.core.suts.local_params import TransformersLocalParams, locate_checkpoint
+from vlmlab.core.suts.local_params import TransformersLocalParams
 
 logger = logging.getLogger(__name__)
 
 ADAPTER_VERSION = "1"
 PAD_MULTIPLE = 64
+_NO_MEMORY = "The device has too little memory for one row. Use a shorter prompt or a larger worker."
 # What a forward pass or a processor raises for a request it cannot take.
 _BATCH_ERRORS = (
     RuntimeError,
@@ -102,11 +103,8 @@ class TransformersLocalSut:
                 logger.warning("a request could not be prepared", exc_info=True)
                 replies[index] = _failed(error)
         for length, indices in by_length.items():
-            pending = list(indices)
-            while pending:
-                taken, pending = pending[: self._batch_size], pending[self._batch_size :]
-                answers = self._answer([requests[index] for index in taken], length)
-                replies.update(zip(taken, answers, strict=True))
+            answers = self._answer([requests[index] for index in indices], length)
+            replies.update(zip(indices, answers, strict=True))
         return [replies[index] for index in range(len(requests))]
 
     def close(self) -> None:
@@ -124,27 +122,27 @@ class TransformersLocalSut:
         return self._loaded
 
     def _answer(self, rows: list[SutRequest], length: int) -> list[SutReply]:
-        """Answer rows of one pass; halve the batch without memory, ask one by one after an error."""
-        try:
-            return self._forward(rows, length)
-        except torch.OutOfMemoryError:
-            if self._batch_size == 1:
-                return [
-                    SutReply("", "other", call_error="The device has too little memory for one row.")
-                    for _ in rows
-                ]
-        except _BATCH_ERRORS as error:
-            if len(rows) == 1 and not _is_out_of_memory(error):
-                logger.warning("a forward pass failed", exc_info=True)
-                return [_failed(error)]
-            if not _is_out_of_memory(error):
-                return [reply for row in rows for reply in self._answer([row], length)]
-            if self._batch_size == 1:
-                return [_failed(error) for _ in rows]
-        self._halve()
-        half = self._batch_size
-        parts = [rows[start : start + half] for start in range(0, len(rows), half)]
-        return [reply for part in parts for reply in self._answer(part, length)]
+        """Answer rows of one padded length; without memory go on with half the batch."""
+        replies: list[SutReply] = []
+        while len(replies) < len(rows):
+            taken = rows[len(replies) : len(replies) + self._batch_size]
+            try:
+                replies += self._forward(taken, length)
+            except _BATCH_ERRORS as error:
+                if not _is_out_of_memory(error):
+                    replies += self._one_by_one(taken, length, error)
+                elif self._batch_size > 1:
+                    self._halve()
+                else:
+                    replies.append(SutReply("", "other", call_error=_NO_MEMORY))
+        return replies
+
+    def _one_by_one(self, rows: list[SutRequest], length: int, error: Exception) -> list[SutReply]:
+        """Ask the rows of a failed pass apart, so that one bad row fails alone."""
+        if len(rows) == 1:
+            logger.warning("a forward pass failed", exc_info=error)
+            return [_failed(error)]
+        return [self._answer([row], length)[0] for row in rows]
 
     def _halve(self) -> None:
         """Continue with half the rows a pass, and say so."""
@@ -244,8 +242,8 @@ def _opened(row: SutRequest) -> Image.Image:
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Whether a plain RuntimeError is the CPU allocator's way to say that memory is gone."""
-    return isinstance(error, RuntimeError) and "allocate memory" in str(error)
+    """Whether memory is gone; the CPU allocator says so with a plain RuntimeError."""
+    return isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
 
 
 def _failed(error: Exception) -> SutReply:
@@ -279,14 +277,18 @@ def _details_of(
     }
 
 
-def load_transformers_local(params: TransformersLocalParams, roots: CheckpointRoots) -> TransformersLocalSut:
-    """Locate, check and load a checkpoint.
+def load_transformers_local(
+    params: TransformersLocalParams, report: CheckpointReport
+) -> TransformersLocalSut:
+    """Load a checkpoint that ``inspect_checkpoint`` accepted.
+
+    Args:
+        params: how to load and ask it.
+        report: what the inspection found.
 
     Raises:
-        SutError: it is not there, not safe, not complete, or does not fit.
+        SutError: it is not complete, of an unknown family, or does not fit.
     """
-    located = locate_checkpoint(params, roots)
-    report = inspect_checkpoint(located.folder, links_may_reach=located.links_may_reach)
     if params.threads is not None:
         torch.set_num_threads(params.threads)
     return TransformersLocalSut(load_checkpoint(report, params), report, params)
