@@ -19,7 +19,6 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "domain_list": READERS,
     "domain_detail": READERS,
     "domain_compose": RESEARCHERS,
-    "domain_check": RESEARCHERS,
     # jobs and pictures
     "job_detail": RESEARCHERS,
     "blob": READERS,

@@ -15,7 +15,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("domains/", domains.domain_list, name="domain_list"),
     path("domains/<slug:slug>/", domains.domain_detail, name="domain_detail"),
     path("domains/<slug:slug>/compose/", domains.domain_compose, name="domain_compose"),
-    path("domains/<slug:slug>/compose/check/", domains.domain_check, name="domain_check"),
     path("jobs/<uuid:pk>/", jobs.job_detail, name="job_detail"),
     path("blobs/<str:sha256>.png", blobs.blob, name="blob"),
     path("credits/", pages.credits_page, name="credits"),

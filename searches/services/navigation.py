@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 
+from django.conf import settings
 from django.db.models import CharField, Count, Model, QuerySet, Value
 from django.utils import timezone
 
@@ -12,7 +13,6 @@ from searches.models import Finding, SearchRun, SutRecord, WorkerHeartbeat
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS
 
 Row = TypeVar("Row", bound=Model)
-WORKER_IS_LOST_AFTER = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,20 @@ class NavCounts:
     workers: str
 
 
+def alive_workers() -> QuerySet[WorkerHeartbeat]:
+    """Return the workers that reported themselves within a lease's time."""
+    return WorkerHeartbeat.objects.filter(
+        seen_at__gt=timezone.now() - timedelta(seconds=settings.LEASE_SECONDS), is_stopping=False
+    )
+
+
 def count_for_nav() -> NavCounts:
     """Return the counts of everything the navigation names, in one query."""
-    alive = WorkerHeartbeat.objects.filter(seen_at__gt=timezone.now() - WORKER_IS_LOST_AFTER)
     counts: dict[str, int] = dict(
         _counted(SutRecord.objects.all(), "suts").union(
             _counted(SearchRun.objects.filter(state__in=LIVE_STATES), "live"),
             _counted(Finding.objects.all(), "findings"),
-            _counted(alive, "workers"),
+            _counted(alive_workers(), "workers"),
             all=True,
         )
     )

@@ -1,24 +1,81 @@
-"""Pages of domains and of composing a scene."""
+"""Pages of domains: what the car can meet, what it should do, and one scene composed by hand."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from typing import cast
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from searches import launch
+from searches.enums import JobKind
+from searches.forms.compose import ComposeForm
+from searches.models import Job, User
+from searches.services.composing import compose
+from searches.services.domains import all_domains, domain_overview
+from searches.services.job_pages import find_scene
+from searches.services.sut_pages import enabled_suts
+from searches.views.jobs import job_context
+from vlmlab.core.errors import ConceptError
+from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.concepts import Domain
+
+SECTIONS = ("concepts", "rules", "constraints", "sets")
+SCENE_WIDTH, SCENE_HEIGHT = 448, 336
 
 
-def domain_list(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@require_safe
+def domain_list(request: HttpRequest) -> HttpResponse:
+    """Show every domain."""
+    return render(request, "searches/domain_list.html", {"overviews": all_domains()})
 
 
-def domain_detail(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@require_safe
+def domain_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show concepts, rules, constraints or counts of a domain."""
+    domain = _domain(slug)
+    section = request.GET.get("show", SECTIONS[0])
+    context = {
+        "overview": domain_overview(domain.slug),
+        "domain": domain,
+        "section": section if section in SECTIONS else SECTIONS[0],
+    }
+    return render(request, "searches/domain_detail.html", context)
 
 
-def domain_compose(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@require_http_methods(["GET", "HEAD", "POST"])
+def domain_compose(request: HttpRequest, slug: str) -> HttpResponse:
+    """Choose concepts, see whether they fit and what is expected, draw the scene."""
+    domain = _domain(slug)
+    form = ComposeForm(request.POST if request.method == "POST" else request.GET or None, domain=domain)
+    form.full_clean()
+    wish = compose(domain, form.chosen, scene_seed=form.layout)
+    if request.method == "POST" and form.is_valid() and wish.key and wish.is_valid:
+        return _draw(request, domain, form)
+    job = find_scene(request.GET.get("job", ""), domain.slug, wish.key)
+    context = {"domain": domain, "form": form, "wish": wish, "suts": enabled_suts(), "seed": form.layout}
+    if job is not None:
+        context |= job_context(job)
+    is_refused = request.method == "POST"
+    return render(request, "searches/domain_compose.html", context, status=422 if is_refused else 200)
 
 
-def domain_check(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+def _draw(request: HttpRequest, domain: Domain, form: ComposeForm) -> HttpResponse:
+    concepts = domain.canonical(form.chosen)
+    params = {
+        "domain": domain.slug,
+        "concepts": list(concepts),
+        "seed": form.layout,
+        "width": SCENE_WIDTH,
+        "height": SCENE_HEIGHT,
+    }
+    job: Job = launch.start_job(JobKind.RENDER_SCENE, params, by=cast(User, request.user))
+    query = [("c", one) for one in concepts] + [("seed", str(form.layout)), ("job", str(job.pk))]
+    return redirect(f"{request.path}?{urlencode(query)}#scene")
+
+
+def _domain(slug: str) -> Domain:
+    try:
+        return load_domain(slug)
+    except ConceptError as error:
+        raise Http404(error.message) from error

@@ -1,9 +1,45 @@
-"""The polled part that shows a short job."""
+"""The polled part that shows a short job: a scene being drawn, a system being asked."""
 
-from django.http import HttpRequest, HttpResponse
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from searches.enums import JobKind, JobState
+from searches.models import Job
+from searches.services.job_pages import drawn_scene, job_wait
+from searches.services.trying import read_answer
+
+PARTS = {JobKind.RENDER_SCENE: "searches/_job_scene.html", JobKind.TRY_SUT: "searches/_job_try.html"}
 
 
-def job_detail(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@never_cache
+@require_safe
+def job_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
+    """Show a job; HTMX gets the part alone and asks again until the job has ended."""
+    job = Job.objects.filter(pk=pk).first()
+    if job is None:
+        raise Http404("no such job")
+    is_part = request.headers.get("HX-Request") == "true"
+    template = "searches/_job.html" if is_part else "searches/job_detail.html"
+    return render(request, template, job_context(job))
+
+
+def job_context(job: Job) -> dict[str, Any]:
+    """Return what the part of a job needs."""
+    is_ended = job.state in {JobState.DONE, JobState.FAILED}
+    context: dict[str, Any] = {
+        "job": job,
+        "is_ended": is_ended,
+        "part": PARTS[JobKind(job.kind)],
+        "wait": None if is_ended else job_wait(job),
+    }
+    if job.state == JobState.DONE:
+        if job.kind == JobKind.RENDER_SCENE:
+            context["scene"] = drawn_scene(job)
+        else:
+            context["answer"] = read_answer(job)
+    return context

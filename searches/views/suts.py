@@ -1,34 +1,148 @@
-"""Pages of systems under test."""
+"""Pages of systems under test: list, register, look at, change, switch off, try."""
 
+from typing import cast
+
+from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from searches import launch
+from searches.enums import JobKind, Queue
+from searches.filters.suts import SutFilter
+from searches.forms.errors import add_lab_error
+from searches.forms.suts import LOCAL_KIND, LocalSutForm, RegisterSutForm, TrySutForm, initial_of
+from searches.models import Job, SutRecord, User
+from searches.services import suts
+from searches.services.sut_pages import sut_lines, sut_overview, suts_with_counts
+from searches.services.trying import TryRequest, drawn_scenes, find_try, try_params
+from searches.views.jobs import job_context
+from vlmlab.core.errors import VlmLabError
+from vlmlab.web.evidence import set_words
+
+PAGE_SIZE = 25
 
 
-def sut_list(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@require_safe
+def sut_list(request: HttpRequest) -> HttpResponse:
+    """Show the registered systems."""
+    narrowed = SutFilter(request.GET, queryset=suts_with_counts().order_by("name"))
+    page = Paginator(narrowed.qs, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "filter": narrowed,
+        "page_obj": page,
+        "lines": sut_lines(list(page.object_list)),
+        "is_filtered": any(request.GET.get(name) for name in narrowed.filters),
+    }
+    return render(request, "searches/sut_list.html", context)
 
 
-def sut_create(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@require_http_methods(["GET", "HEAD", "POST"])
+def sut_create(request: HttpRequest) -> HttpResponse:
+    """Register a checkpoint; its folder is looked at before anything of it is loaded."""
+    form = RegisterSutForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        cleaned = form.cleaned_data
+        try:
+            sut = suts.register_sut(
+                slug=cleaned["slug"],
+                name=cleaned["name"],
+                kind=LOCAL_KIND,
+                params=form.params(),
+                by=cast(User, request.user),
+                description=cleaned["description"],
+                queue=form.queue(),
+            )
+        except VlmLabError as error:
+            add_lab_error(form, error, fields=form.error_fields)
+        else:
+            messages.success(request, f"{sut.name} is registered. Try it on a picture before you search.")
+            return redirect(sut)
+    return render(request, "searches/sut_form.html", {"form": form}, status=422 if form.errors else 200)
 
 
-def sut_detail(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@require_safe
+def sut_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show one system."""
+    sut = get_object_or_404(SutRecord, slug=slug)
+    return render(request, "searches/sut_detail.html", {"sut": sut, "overview": sut_overview(sut)})
 
 
-def sut_edit(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@require_http_methods(["GET", "HEAD", "POST"])
+def sut_edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Change a registered checkpoint."""
+    sut = get_object_or_404(SutRecord, slug=slug, kind=LOCAL_KIND)
+    form = LocalSutForm(request.POST or None, initial=initial_of(sut))
+    if request.method == "POST" and form.is_valid():
+        cleaned = form.cleaned_data
+        try:
+            suts.edit_sut(
+                sut,
+                name=cleaned["name"],
+                params=form.params(),
+                by=cast(User, request.user),
+                description=cleaned["description"],
+                queue=form.queue(),
+            )
+        except VlmLabError as error:
+            add_lab_error(form, error, fields=form.error_fields)
+        else:
+            messages.success(request, f"{sut.name}: changes saved.")
+            return redirect(sut)
+    context = {"form": form, "sut": sut}
+    return render(request, "searches/sut_form.html", context, status=422 if form.errors else 200)
 
 
-def sut_toggle(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@require_POST
+def sut_toggle(request: HttpRequest, slug: str) -> HttpResponse:
+    """Switch a system on or off."""
+    sut = get_object_or_404(SutRecord, slug=slug)
+    is_enabled = not sut.is_enabled
+    suts.set_enabled(sut, is_enabled=is_enabled, by=cast(User, request.user))
+    messages.success(request, f"{sut.name} is switched {'on' if is_enabled else 'off'}.")
+    return redirect(sut)
 
 
-def sut_try(request: HttpRequest, **kwargs: object) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+@require_http_methods(["GET", "HEAD", "POST"])
+def sut_try(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask a system about one picture; ``?job=`` shows the answer, ``?scene=`` chooses a scene."""
+    sut = get_object_or_404(SutRecord, slug=slug)
+    person = cast(User, request.user)
+    scenes = drawn_scenes(person)
+    form = TrySutForm(
+        request.POST or None,
+        request.FILES or None,
+        scenes=[(str(job.pk), _scene_words(job)) for job in scenes],
+        initial={"scene": request.GET.get("scene", ""), "mode": "choice"},
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            params = try_params(sut, _wish(form), by=person)
+            job = launch.start_job(JobKind.TRY_SUT, params, by=person, queue=Queue(sut.queue))
+        except VlmLabError as error:
+            add_lab_error(form, error, fields={"image": "picture"})
+        else:
+            return redirect(f"{request.path}?job={job.pk}")
+    context = {"form": form, "sut": sut, "scenes": scenes} | _tried(request, sut)
+    return render(request, "searches/sut_try.html", context, status=422 if form.errors else 200)
+
+
+def _wish(form: TrySutForm) -> TryRequest:
+    cleaned = form.cleaned_data
+    upload = cleaned["picture"]
+    return TryRequest(
+        upload=upload.read() if upload else None,
+        scene_id=cleaned["scene"],
+        own_words=cleaned["prompt"].strip() if cleaned["mode"] == "text" else "",
+    )
+
+
+def _tried(request: HttpRequest, sut: SutRecord) -> dict[str, object]:
+    job = find_try(request.GET.get("job", ""), sut)
+    return job_context(job) if job else {}
+
+
+def _scene_words(job: Job) -> str:
+    words = set_words(job.result["concepts"], job.params["domain"])
+    return f"{words}, layout {job.params['seed']}"

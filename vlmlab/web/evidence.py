@@ -60,6 +60,14 @@ def chip_html(chip: Chip, *, is_off: bool = False) -> SafeString:
     )  # fmt: skip
 
 
+def one_chip(concept_id: str, domain_slug: str) -> SafeString:
+    """Return one concept as a chip; an id that the domain does not know stands as it is."""
+    try:
+        return chip_html(Chip(load_domain(domain_slug).concept(concept_id)))
+    except ConceptError:
+        return plain_chip(concept_id)
+
+
 def plain_chip(text: str) -> SafeString:
     """Return a chip for an id that the domain no longer knows."""
     return format_html('<span class="chip"><span>{}</span></span>', text)

@@ -1,6 +1,6 @@
 """Template tags and filters of the lab: icons, evidence, numbers, form fields, navigation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,11 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from vlmlab.core.errors import ConceptError
+from vlmlab.core.scenes.anchors import anchor_graph as build_anchor_graph
 from vlmlab.web import evidence, numbers
+from vlmlab.web.anchor_drawing import draw_anchors
+from vlmlab.web.boxed_pictures import BoxedPicture
 from vlmlab.web.permissions import may_open
 
 register = template.Library()
@@ -37,6 +41,18 @@ def plain_number(value: float | int | None) -> str:
 def interval(low: float, high: float) -> str:
     """Write two shares as ``62–89 %``."""
     return numbers.write_interval(low, high)
+
+
+@register.filter
+def words(name: str) -> str:
+    """Write a key as words: ``weight_bytes`` -> ``Weight bytes``."""
+    return str(name).replace("_", " ").capitalize()
+
+
+@register.filter
+def at(mapping: Mapping[str, Any], key: str) -> Any:
+    """Return the value of a key, or nothing."""
+    return mapping.get(key, "")
 
 
 @register.filter
@@ -81,6 +97,12 @@ def glyph(kind: str) -> SafeString:
 def chips(concepts: Sequence[str], domain: str, off: bool = False) -> SafeString:  # noqa: FBT001 - template syntax
     """Draw a concept set as chips; ``off`` draws them left out."""
     return evidence.chips_html(concepts, domain, is_off=off)
+
+
+@register.simple_tag
+def chip(concept: str, domain: str) -> SafeString:
+    """Draw one concept as a chip."""
+    return evidence.one_chip(concept, domain)
 
 
 @register.simple_tag
@@ -180,6 +202,19 @@ def field(bound: BoundField, unit: str = "", css: str = "") -> dict[str, Any]:
     return {"field": bound, "control": bound.as_widget(attrs=attrs), "form": form, "unit": unit, "css": css}
 
 
+@register.simple_tag
+def control(bound: BoundField) -> SafeString:
+    """Draw only the control of a field; the caller writes its label."""
+    css = next(css for kind, css in CONTROL_CLASSES if isinstance(bound.field.widget, kind))
+    return bound.as_widget(attrs={"class": css})
+
+
+@register.inclusion_tag("components/scene_choices.html")
+def scene_choices(bound: BoundField, scenes: Sequence[Any]) -> dict[str, Any]:
+    """Draw the scenes a person has drawn as pictures to choose from."""
+    return {"field": bound, "scenes": scenes}
+
+
 @register.inclusion_tag("components/error_summary.html")
 def error_summary(form: forms.BaseForm, intro: str = "Nothing was saved.") -> dict[str, Any]:
     """Draw what is wrong with a form, each error linked to its field."""
@@ -214,9 +249,36 @@ def sort_url(context: Context, key: str, parameter: str = "sort") -> str:
     return f"?{query.urlencode()}"
 
 
+@register.simple_tag(takes_context=True)
+def querystring_without_concept(context: Context, concept: str) -> str:
+    """Return the query string of a composed set without one concept and without its drawn scene."""
+    query = context["request"].GET.copy()
+    query.pop("job", None)
+    query.setlist("c", [one for one in query.getlist("c") if one != concept])
+    return f"?{query.urlencode()}"
+
+
 @register.inclusion_tag("components/sort_head.html", takes_context=True)
 def sort_head(context: Context, key: str, label: str, css: str = "") -> dict[str, str]:
     """Draw a column head that sorts; the sorted one carries an arrow and ``aria-sort``."""
     current = context["request"].GET.get("sort", "")
     direction = {key: "ascending", f"-{key}": "descending"}.get(current, "")
     return {"url": sort_url(context, key), "label": label, "css": css, "direction": direction}
+
+
+# --- drawings -----------------------------------------------------------------------------------------
+@register.inclusion_tag("components/anchor_graph.html")
+def anchor_graph(concepts: Sequence[str], domain: str) -> dict[str, Any]:
+    """Draw what must be in the scene of a concept set and how it stands to the car."""
+    try:
+        loaded = evidence.load_domain(domain)
+        graph = build_anchor_graph(loaded, loaded.canonical(concepts))
+    except ConceptError:
+        return {"drawing": None}
+    return {"drawing": draw_anchors(graph)}
+
+
+@register.inclusion_tag("components/boxes.html")
+def boxed_picture(picture: BoxedPicture) -> dict[str, Any]:
+    """Draw a picture with the numbered boxes of what must be seen, and the list of their names."""
+    return {"picture": picture}

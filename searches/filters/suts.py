@@ -1,0 +1,41 @@
+"""The filter bar of the list of systems."""
+
+import django_filters
+from django import forms
+from django.db.models import Q, QuerySet
+
+from searches.models import SutRecord
+from vlmlab.core.suts.kinds import SUT_KINDS
+
+
+class SutFilter(django_filters.FilterSet):
+    """Name, kind, and whether it is switched on."""
+
+    q = django_filters.CharFilter(
+        method="named_like",
+        label="Search",
+        widget=forms.TextInput(attrs={"placeholder": "Name or short name"}),
+    )
+    kind = django_filters.ChoiceFilter(
+        choices=[(kind.name, kind.title) for kind in SUT_KINDS.values()],
+        empty_label="All kinds",
+        label="Kind",
+    )
+    is_enabled = django_filters.ChoiceFilter(
+        choices=[("true", "Switched on"), ("false", "Switched off")],
+        empty_label="On and off",
+        label="State",
+        method="switched",
+    )
+
+    class Meta:
+        model = SutRecord
+        fields: list[str] = []
+
+    def named_like(self, rows: QuerySet[SutRecord], name: str, value: str) -> QuerySet[SutRecord]:
+        """Keep systems whose name or short name contains the text."""
+        return rows.filter(Q(name__icontains=value) | Q(slug__icontains=value))
+
+    def switched(self, rows: QuerySet[SutRecord], name: str, value: str) -> QuerySet[SutRecord]:
+        """Keep systems that are on, or off."""
+        return rows.filter(is_enabled=value == "true")

@@ -1,0 +1,129 @@
+"""Composing one scene: is the set valid, what would clash, what is asked and what is expected."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from searches.services.domains import ConceptGroup, concept_groups, sets_that_contain
+from vlmlab.core.scenes.anchors import AnchorGraph, anchor_graph
+from vlmlab.core.scenes.concepts import Concept, Domain, Key
+from vlmlab.core.scenes.kinematics import CollisionVerdict, collision_verdict
+from vlmlab.core.scenes.questions import Question, ask_question
+from vlmlab.core.seeding import derive_seed
+
+
+@dataclass(frozen=True)
+class Composition:
+    """A set as the compose page shows it.
+
+    Attributes:
+        key: canonical ids.
+        problem: why it cannot be drawn and what to do; "" when it can.
+        clashes: concept id -> what it would exclude; these can only be added after something is taken out.
+        valid_sets: how many valid sets contain this one.
+        question: what a system is asked; None while the set is not valid.
+        graph: what must be in the scene.
+    """
+
+    domain: Domain
+    key: Key
+    groups: tuple[ConceptGroup, ...]
+    problem: str
+    clashes: Mapping[str, str]
+    valid_sets: int
+    question: Question | None
+    graph: AnchorGraph | None
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it can be drawn."""
+        return not self.problem
+
+    @property
+    def concepts(self) -> tuple[Concept, ...]:
+        """The chosen concepts."""
+        return tuple(self.domain.concept(one) for one in self.key)
+
+    @property
+    def rule_title(self) -> str:
+        """Title of the rule that decides."""
+        if self.question is None:
+            return ""
+        deciding = self.question.decision.rule_id
+        return next(rule.title for rule in self.domain.rules if rule.id == deciding)
+
+
+@dataclass(frozen=True)
+class ActionCheck:
+    """What the kinematic check says of one action."""
+
+    action: str
+    label: str
+    is_expected: bool
+    verdict: CollisionVerdict
+
+
+def compose(domain: Domain, ids: tuple[str, ...], *, scene_seed: int) -> Composition:
+    """Return what is known about a set before it is drawn.
+
+    Raises:
+        ConceptError: an id is unknown.
+    """
+    key = domain.canonical(ids)
+    problem = (domain.why_invalid(key) or "") if key else ""
+    is_complete = bool(key) and not problem
+    return Composition(
+        domain=domain,
+        key=key,
+        groups=concept_groups(domain),
+        problem=problem,
+        clashes=clashes(domain, key),
+        valid_sets=sets_that_contain(domain, key) if is_complete else 0,
+        question=ask_question(domain, key, seed=options_seed(scene_seed, key)) if is_complete else None,
+        graph=anchor_graph(domain, key) if is_complete else None,
+    )
+
+
+def options_seed(scene_seed: int, key: Key) -> int:
+    """Return the seed that shuffles the answer options, the same as when the scene is drawn by a job."""
+    return derive_seed(scene_seed, "options", *key)
+
+
+def clashes(domain: Domain, key: Key) -> dict[str, str]:
+    """Return for every concept outside the set what of the set it would exclude."""
+    chosen, found = set(key), {}
+    for concept in domain.concepts:
+        if concept.id in chosen:
+            continue
+        excluded = [
+            domain.concept(one).label
+            for constraint in domain.constraints
+            if constraint.type == "at_most_one" and concept.id in constraint.ids
+            for one in constraint.ids
+            if one in chosen
+        ]
+        if excluded:
+            found[concept.id] = f"excludes {excluded[0].lower()}"
+        elif len(key) >= domain.max_size:
+            found[concept.id] = f"a set has at most {domain.max_size}"
+    return found
+
+
+def action_checks(domain: Domain, expected_action: str, *, distance_m: float | None) -> list[ActionCheck]:
+    """Return the kinematic check of every action for what stands in the lane."""
+    return [
+        ActionCheck(
+            action, label, action == expected_action, collision_verdict(action, distance_m=distance_m)
+        )
+        for action, label in domain.actions.items()
+    ]
+
+
+def lane_distance(description: Mapping[str, Any]) -> float | None:
+    """Return the distance to the nearest required object in the lane of a stored scene description."""
+    distances = [
+        float(item["parameters"].get("distance_m") or 0.0)
+        for item in description.get("objects", [])
+        if item.get("is_required") and item.get("parameters", {}).get("placement") == "lane"
+    ]
+    return min(distances, default=None)

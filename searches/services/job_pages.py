@@ -1,0 +1,115 @@
+"""What a page shows of a short job: why it waits, and the scene that it drew."""
+
+import json
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils import timezone
+
+from searches.enums import JobKind, JobState
+from searches.models import Job
+from searches.services.composing import ActionCheck, action_checks, lane_distance
+from searches.services.navigation import alive_workers
+from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.web.boxed_pictures import BoxedPicture, boxes_of
+from vlmlab.web.evidence import set_words
+
+LONG_WAIT_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class JobWait:
+    """Why a job has not ended: one sentence, and whether somebody should look after the workers."""
+
+    sentence: str
+    is_stuck: bool
+
+
+@dataclass(frozen=True)
+class DrawnScene:
+    """A finished scene with its truth.
+
+    Attributes:
+        picture: with the boxes of what must be seen.
+        distance_m: to the nearest required object in the lane, or None.
+        checks: what each action does at that distance.
+        description: indented JSON.
+    """
+
+    domain: Domain
+    picture: BoxedPicture
+    prompt: str
+    expected_label: str
+    expected_letter: str
+    rule_id: str
+    why: str
+    distance_m: float | None
+    checks: list[ActionCheck]
+    description: str
+    digest: str
+    seed: int
+    attempt: int
+    seconds: float
+
+
+def job_wait(job: Job) -> JobWait:
+    """Return why a job that has not ended is still waiting."""
+    if job.state == JobState.RUNNING:
+        return JobWait("A worker is at it.", is_stuck=False)
+    waited = (timezone.now() - job.created_at).total_seconds()
+    serving = [queues for queues in alive_workers().values_list("queues", flat=True) if job.queue in queues]
+    if not serving:
+        return JobWait(
+            f"No worker serves the {job.get_queue_display()} queue. It is done as soon as one starts.",
+            is_stuck=True,
+        )
+    if waited > LONG_WAIT_SECONDS:
+        return JobWait(
+            "Every worker is busy. It is next after the batch that is being worked on.", is_stuck=False
+        )
+    return JobWait("Waiting for a worker.", is_stuck=False)
+
+
+def drawn_scene(job: Job) -> DrawnScene:
+    """Return what a finished drawing job shows."""
+    result, params = job.result, job.params
+    domain = load_domain(params["domain"])
+    labels = {concept.id: concept.label for concept in domain.concepts}
+    distance = lane_distance(result["description"])
+    action = result["decision"]["action"]
+    return DrawnScene(
+        domain=domain,
+        picture=BoxedPicture(
+            url=reverse("blob", args=[result["image_sha256"]]),
+            alt=f"Scene: {set_words(result['concepts'], domain.slug)}",
+            width=int(params["width"]),
+            height=int(params["height"]),
+            boxes=boxes_of(result["annotations"], labels),
+        ),
+        prompt=result["question"]["prompt"],
+        expected_label=domain.actions.get(action, action),
+        expected_letter=result["question"]["expected_letter"],
+        rule_id=result["decision"]["rule_id"],
+        why=result["decision"]["why"],
+        distance_m=distance,
+        checks=action_checks(domain, action, distance_m=distance),
+        description=json.dumps(result["description"], indent=1),
+        digest=result["digest"],
+        seed=int(params["seed"]),
+        attempt=int(result["attempt"]),
+        seconds=float(result.get("seconds", 0.0)),
+    )
+
+
+def find_scene(job_id: str, domain_slug: str, key: Key) -> Job | None:
+    """Return the drawing job of an address, if it still belongs to the set on the page."""
+    try:
+        wanted = UUID(job_id)
+    except ValueError:
+        return None
+    job = Job.objects.filter(pk=wanted, kind=JobKind.RENDER_SCENE).first()
+    if job is None or job.params.get("domain") != domain_slug:
+        return None
+    return job if tuple(job.params.get("concepts", ())) == key else None
