@@ -150,6 +150,11 @@ def has_waiting_job(queues: Collection[str]) -> bool:
     return Job.objects.filter(state=JobState.QUEUED, queue__in=list(queues)).exists()
 
 
+def has_waiting_run(queues: Collection[str]) -> bool:
+    """Whether a run waits in these queues."""
+    return SearchRun.objects.filter(state=RunState.QUEUED, queue__in=list(queues)).exists()
+
+
 def is_expired() -> Q:
     """Condition for a lease that is over; one without an end counts as over."""
     return Q(lease_expires__isnull=True) | Q(lease_expires__lt=Now())

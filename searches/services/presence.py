@@ -152,6 +152,11 @@ class Presence:
             except DatabaseError as error:
                 logger.warning("heartbeat: the database did not answer: %s", error)
                 connection.close()
+        try:
+            if self.owner:  # a worker that ends in good order leaves the list
+                WorkerHeartbeat.objects.filter(pk=self.owner).delete()
+        except DatabaseError:
+            logger.warning("heartbeat: the worker's row stays until it is forgotten")
         connection.close()
 
 

@@ -1,6 +1,7 @@
 """Claims something to do and does a slice of it; the Celery task and the polling worker call exactly this."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Collection
 from threading import Event
@@ -10,7 +11,7 @@ from django.db import DatabaseError, connection
 
 from searches.services.advance import SliceEnd, advance_run, never
 from searches.services.jobs import run_job
-from searches.services.leases import has_waiting_job, take_job, take_lease
+from searches.services.leases import has_waiting_job, has_waiting_run, take_job, take_lease
 from searches.services.owners import this_owner
 from searches.services.presence import presence
 from searches.services.reaper import reap, release_dead_local_owners
@@ -21,8 +22,26 @@ logger = logging.getLogger(__name__)
 JOB_CHECK_SECONDS = 0.5
 
 
+_busy = threading.Lock()
+"""One piece of work a process: weights, renderer and memory are shared, threads only carry messages."""
+
+
 def work_once(owner: str, queues: Collection[str], *, should_stop: Callable[[], bool] = never) -> bool:
-    """Do one job, or one slice of a run; returns whether there was anything to do."""
+    """Do one job, or one slice of a run.
+
+    Returns:
+        Whether there was anything to do; False also while another thread of this process works (it looks
+        for more work when it is done) or the database does not answer.
+    """
+    if not _busy.acquire(blocking=False):
+        return False
+    try:
+        return _work(owner, queues, should_stop)
+    finally:
+        _busy.release()
+
+
+def _work(owner: str, queues: Collection[str], should_stop: Callable[[], bool]) -> bool:
     job = take_job(owner, queues)
     if job is not None:
         with presence.hold(job):
@@ -40,7 +59,12 @@ def work_once(owner: str, queues: Collection[str], *, should_stop: Callable[[], 
             should_yield=_job_watch(queues),
         )
     logger.info("run %s: %s", lease.run_id, end)
-    return end != SliceEnd.DATABASE_ERROR  # then there is nothing to do for a moment
+    return end != SliceEnd.DATABASE_ERROR
+
+
+def has_work(queues: Collection[str]) -> bool:
+    """Whether a job or a run waits in these queues."""
+    return has_waiting_job(queues) or has_waiting_run(queues)
 
 
 def run_forever(queues: Collection[str], *, stop: Event, reaps: bool = True) -> None:

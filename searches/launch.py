@@ -1,0 +1,106 @@
+"""Saves a wish and wakes a worker once it is committed; a dead queue delays work, it never loses any."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+
+from searches.enums import JobKind, Queue
+from searches.models import Campaign, Job, SearchRun, SutRecord, User
+from searches.services import jobs, runs
+from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.web.queue_state import queue_state
+
+logger = logging.getLogger(__name__)
+
+
+def start_campaign(
+    *,
+    config: RevelioConfig,
+    suts: Sequence[SutRecord],
+    domain_slug: str,
+    name: str,
+    run_seed: int,
+    by: User | None,
+    cloned_from: SearchRun | None = None,
+) -> Campaign:
+    """Store a campaign and wake a worker for each of its runs.
+
+    Raises:
+        VlmLabError: see ``runs.create_campaign``.
+    """
+    with transaction.atomic():
+        campaign = runs.create_campaign(
+            config=config,
+            suts=suts,
+            domain_slug=domain_slug,
+            name=name,
+            run_seed=run_seed,
+            by=by,
+            cloned_from=cloned_from,
+        )
+        for run in campaign.runs.all():
+            _wake_for_run(run)
+    return campaign
+
+
+def resume_run(run: SearchRun, *, by: User | None) -> None:
+    """Queue a halted run again and wake a worker.
+
+    Raises:
+        VlmLabError: it is not halted.
+    """
+    with transaction.atomic():
+        runs.resume_run(run, by=by)
+        _wake_for_run(run)
+
+
+def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
+    """Queue the failed calls of a run again and wake a worker.
+
+    Raises:
+        VlmLabError: it has none, or is at work.
+    """
+    with transaction.atomic():
+        runs.retry_call_errors(run, by=by)
+        _wake_for_run(run)
+
+
+def start_job(kind: JobKind, params: Mapping[str, Any], *, by: User | None, queue: Queue = Queue.CPU) -> Job:
+    """Store a job and wake a worker."""
+    with transaction.atomic():
+        job = jobs.start_job(kind, params, by=by, queue=queue)
+        transaction.on_commit(lambda: wake_up(queue))
+    return job
+
+
+def wake_up(queue: str) -> bool:
+    """Send a wake-up to a queue; False when no broker is configured or it does not answer."""
+    if not settings.BROKER_URL:
+        return False
+    # Imported here: without a broker no page needs Celery.
+    from kombu.exceptions import KombuError, OperationalError
+
+    from searches.tasks import advance_run_task
+
+    try:
+        advance_run_task.apply_async(queue=queue, retry=False)
+    except (KombuError, OperationalError, OSError) as error:
+        logger.warning("the queue did not take a wake-up (the reaper sends another): %s", error)
+        queue_state.note(is_taken=False)
+        return False
+    queue_state.note(is_taken=True)
+    return True
+
+
+def _wake_for_run(run: SearchRun) -> None:
+    run_id, queue = run.pk, run.queue
+
+    def wake() -> None:
+        if wake_up(queue):
+            SearchRun.objects.filter(pk=run_id).update(dispatched_at=Now())
+
+    transaction.on_commit(wake)

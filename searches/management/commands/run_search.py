@@ -1,0 +1,151 @@
+"""``manage.py run_search``: one search from the shell, start to end in this process; needs no broker."""
+
+import json
+import signal
+import threading
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from searches.enums import RunState
+from searches.models import SearchRun
+from searches.services.advance import SliceEnd, advance_run
+from searches.services.exports import run_summary
+from searches.services.leases import Lease
+from searches.services.presence import presence
+from searches.services.runs import pause_run
+from searches.services.shell_runs import claim_new_run, claim_old_run
+from searches.services.suts import unload_sut
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.methods import METHODS
+from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config
+
+USAGE_ERROR = 2
+BAR_WIDTH = 30
+
+
+class Command(BaseCommand):
+    """Runs a search and writes what it found as JSON."""
+
+    help = (
+        "Search a registered system for failure modes, in this process. Exit code 0: finished; 1: halted or "
+        "failed (the run is kept and can be resumed); 2: wrong arguments."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--method", default="revelio", help=f"{', '.join(METHODS)} (default: revelio)")
+        parser.add_argument("--sut", help="slug of a registered system, such as pocket")
+        parser.add_argument("--domain", default="driving", help="slug of the domain (default: driving)")
+        parser.add_argument("--algorithm", default="sits-minimal", help=", ".join(ALGORITHM_NAMES))
+        parser.add_argument("--budget", type=int, default=60, help="inferences (default: 60)")
+        parser.add_argument("--seed", type=int, default=0, help="run seed (default: 0)")
+        parser.add_argument(
+            "--param", action="append", default=[], metavar="KEY=VALUE", help="a setting of the search"
+        )
+        parser.add_argument("--name", default="", help="name of the campaign")
+        parser.add_argument("--resume", type=int, metavar="RUN", help="go on with a halted run instead")
+        parser.add_argument("--json", help="where the result is written; - for the screen")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Start or resume, show progress, write the result."""
+        try:
+            lease = self._claim(options)
+        except VlmLabError as error:
+            raise CommandError(str(error), returncode=USAGE_ERROR) from error
+        stop = threading.Event()
+        before = signal.signal(signal.SIGINT, lambda *_: stop.set())
+        try:
+            run = self._work(lease, stop)
+        finally:
+            signal.signal(signal.SIGINT, before)
+            unload_sut()
+        self._write(run, options["json"])
+        self._conclude(run)
+
+    def _claim(self, options: dict[str, Any]) -> Lease:
+        if options["json"] not in (None, "-") and not Path(options["json"]).resolve().parent.is_dir():
+            raise VlmLabError(f"The folder of {options['json']} does not exist.", hint="Create it first.")
+        if options["resume"] is not None:
+            return claim_old_run(options["resume"])
+        if options["method"] not in METHODS:
+            raise VlmLabError(
+                f"There is no method {options['method']!r}.", hint=f"Known: {', '.join(METHODS)}."
+            )
+        config = bench_config(
+            options["algorithm"], budget=options["budget"], params=dict(map(read_param, options["param"]))
+        )
+        return claim_new_run(
+            sut_slug=options["sut"] or "",
+            domain_slug=options["domain"],
+            config=config,
+            run_seed=options["seed"],
+            name=options["name"] or f"{options['algorithm']} {options['budget']} from the shell",
+        )
+
+    def _work(self, lease: Lease, stop: threading.Event) -> SearchRun:
+        self.stderr.write(f"Run {lease.run_id}. Ctrl-C pauses it.")
+        end = SliceEnd.TIME_UP
+
+        def report() -> bool:
+            self._draw_bar(lease.run_id)
+            return False
+
+        with presence.hold(lease):
+            end = advance_run(lease, slice_seconds=float("inf"), should_stop=stop.is_set, should_yield=report)
+        self.stderr.write("")
+        run = SearchRun.objects.select_related("campaign", "sut").get(pk=lease.run_id)
+        if end == SliceEnd.STOPPED:
+            pause_run(run, by=None)
+            run.refresh_from_db()
+        return run
+
+    def _draw_bar(self, run_id: int) -> None:
+        row = SearchRun.objects.values("n_observations", "n_modes", "stage", "campaign__config").get(
+            pk=run_id
+        )
+        budget = row["campaign__config"]["inference_budget"]
+        filled = round(BAR_WIDTH * min(1.0, row["n_observations"] / budget))
+        bar = "#" * filled + "." * (BAR_WIDTH - filled)
+        line = f"[{bar}] {row['n_observations']}/{budget}, {row['n_modes']} failure modes, {row['stage']}"
+        if self.stderr.isatty():
+            self.stderr.write(f"\r{line[:110]:<110}", ending="")
+            self.stderr.flush()
+        else:
+            self.stderr.write(line)
+
+    def _write(self, run: SearchRun, target: str | None) -> None:
+        text = json.dumps(run_summary(run), indent=2, ensure_ascii=False) + "\n"
+        if target == "-":
+            self.stdout.write(text)
+        elif target:
+            try:
+                Path(target).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise CommandError(
+                    f"The result of run {run.pk} cannot be written to {target}: {error.strerror}.",
+                    returncode=USAGE_ERROR,
+                ) from error
+
+    def _conclude(self, run: SearchRun) -> None:
+        if run.state == RunState.SUCCEEDED:
+            self.stderr.write(f"Finished: {run.ending}")
+            return
+        reason = f"{run.error} {run.hint}".strip() or f"It is {run.get_state_display().lower()}."
+        raise CommandError(
+            f"Run {run.pk} halted. {reason}\nGo on with: manage.py run_search --resume {run.pk}", returncode=1
+        )
+
+
+def read_param(text: str) -> tuple[str, str]:
+    """Return name and value of ``KEY=VALUE``.
+
+    Raises:
+        VlmLabError: there is no ``=``.
+    """
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise VlmLabError(f"--param needs KEY=VALUE, got “{text}”.")
+    return name.strip(), value.strip()

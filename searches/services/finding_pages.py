@@ -1,0 +1,139 @@
+"""What the pages of findings show: the list with its filters, and one finding with every sample."""
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from searches.enums import Direction, FindingState, JobKind, Queue, Verdict
+from searches.models import Blob, Finding, Job, Sample, Trial, User
+from searches.services.live import config_of
+from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.scenes.anchors import AnchorGraph, anchor_graph
+from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.rules import Decision
+from vlmlab.core.stats import Interval, clopper_pearson
+
+
+@dataclass(frozen=True)
+class FindingFilter:
+    """What a list of findings is narrowed to; empty values narrow nothing."""
+
+    run_id: int | None = None
+    sut_id: int | None = None
+    state: FindingState | None = None
+    direction: Direction | None = None
+    expected_action: str = ""
+    concept: str = ""
+    size: int | None = None
+    is_minimal: bool | None = None
+
+
+@dataclass(frozen=True)
+class SampleView:
+    """One sample as a page shows it.
+
+    Attributes:
+        has_picture: whether its picture is kept; else a job can draw it again from its seed.
+    """
+
+    sample: Sample
+    has_picture: bool
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the answer was wrong."""
+        return self.sample.verdict == Verdict.FAIL
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """A concept set with every sample.
+
+    Attributes:
+        rate: failure rate; None where the set was curtailed or is unfinished, because k/n is biased then.
+        interval: exact 95 % interval of the rate; None with it.
+    """
+
+    trial: Trial
+    config: RevelioConfig
+    domain: Domain
+    decision: Decision
+    graph: AnchorGraph
+    samples: list[SampleView]
+    rate: float | None
+    interval: Interval | None
+
+
+def findings_matching(wanted: FindingFilter) -> QuerySet[Finding]:
+    """Return the findings that pass a filter, newest first, with what a list row needs."""
+    rows = Finding.objects.select_related("run", "sut", "trial").order_by("-id")
+    exact = {
+        "run_id": wanted.run_id,
+        "sut_id": wanted.sut_id,
+        "state": wanted.state,
+        "direction": wanted.direction,
+        "expected_action": wanted.expected_action or None,
+        "size": wanted.size,
+        "is_minimal_in_run": wanted.is_minimal,
+    }
+    rows = rows.filter(**{name: value for name, value in exact.items() if value is not None})
+    if wanted.concept:
+        # JSON containment is not portable; quotes keep "cone" from matching "traffic_cone".
+        rows = rows.filter(concepts__icontains=f'"{wanted.concept}"')
+    return rows
+
+
+def finding_rate(finding: Finding) -> tuple[float, Interval] | None:
+    """Return the failure rate with its exact 95 % interval; None for a curtailed set."""
+    if finding.is_curtailed or finding.n == 0:
+        return None
+    return finding.fails / finding.n, clopper_pearson(finding.fails, finding.n, 0.95)
+
+
+def trial_detail(trial: Trial) -> TrialView:
+    """Return a concept set with its samples, its rule and its graph.
+
+    Raises:
+        VlmLabError: the run's settings or domain are not known to this version.
+    """
+    config, domain = config_of(trial.run), load_domain(trial.run.campaign.domain)
+    key = tuple(trial.concepts)
+    samples = list(trial.samples.order_by("number"))
+    kept = frozenset(
+        Blob.objects.filter(pk__in={sample.image_sha256 for sample in samples}).values_list("pk", flat=True)
+    )
+    answers = trial.fails + trial.passes
+    has_rate = not trial.is_curtailed and trial.status.startswith("decided") and answers > 0
+    return TrialView(
+        trial=trial,
+        config=config,
+        domain=domain,
+        decision=domain.decide(key),
+        graph=anchor_graph(domain, key),
+        samples=[SampleView(sample, sample.image_sha256 in kept) for sample in samples],
+        rate=trial.fails / answers if has_rate else None,
+        interval=clopper_pearson(trial.fails, answers, 0.95) if has_rate else None,
+    )
+
+
+def finding_detail(finding: Finding) -> TrialView:
+    """Return the concept set behind a finding."""
+    return trial_detail(finding.trial)
+
+
+def redraw_job(sample: Sample, *, by: User | None) -> Job:
+    """Store a job that draws a picture again that was not kept; the same job serves all who ask."""
+    campaign = sample.run.campaign
+    config = config_of(sample.run)
+    params = {
+        "domain": campaign.domain,
+        "concepts": sample.trial.concepts,
+        "seed": sample.scene_seed,
+        "width": config.image_width,
+        "height": config.image_height,
+    }
+    waiting = Job.objects.filter(kind=JobKind.RENDER_SCENE, params=params, state__in=("queued", "running"))
+    return waiting.first() or Job.objects.create(
+        kind=JobKind.RENDER_SCENE, params=params, queue=Queue.CPU, created_by=by
+    )

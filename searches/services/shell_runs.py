@@ -1,0 +1,61 @@
+"""Runs that one process works on from start to end: claimed before any worker can see them."""
+
+from django.db import transaction
+
+from searches.enums import RunState
+from searches.models import SearchRun, SutRecord
+from searches.services.leases import Lease, take_lease
+from searches.services.owners import this_owner
+from searches.services.reaper import reap, release_dead_local_owners
+from searches.services.runs import create_campaign, resume_run
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.revelio.config import RevelioConfig
+
+
+def claim_new_run(
+    *, sut_slug: str, domain_slug: str, config: RevelioConfig, run_seed: int, name: str
+) -> Lease:
+    """Store a campaign of one run and claim it in the same transaction.
+
+    Raises:
+        VlmLabError: the system is not registered, or the search is not possible.
+    """
+    sut = SutRecord.objects.filter(slug=sut_slug).first()
+    if sut is None:
+        known = ", ".join(SutRecord.objects.order_by("slug").values_list("slug", flat=True)[:20])
+        hint = f"Registered: {known}." if known else "Run `manage.py load_sample_data` or register one."
+        raise VlmLabError(f"There is no system called “{sut_slug}”.", hint=hint, field="sut")
+    with transaction.atomic():
+        campaign = create_campaign(
+            config=config, suts=[sut], domain_slug=domain_slug, name=name, run_seed=run_seed, by=None
+        )
+        run = campaign.runs.get()
+        lease = take_lease(this_owner(), [run.queue], run_id=run.pk)
+    if lease is None:
+        raise RuntimeError(f"run {run.pk} was claimed before it was visible")
+    return lease
+
+
+def claim_old_run(run_id: int) -> Lease:
+    """Queue a halted run again if need be, and claim it.
+
+    Raises:
+        VlmLabError: there is no such run, it has ended, or another worker has it.
+    """
+    release_dead_local_owners()
+    reap()
+    run = SearchRun.objects.filter(pk=run_id).first()
+    if run is None:
+        raise VlmLabError(f"There is no run {run_id}.", hint="Look at the list of runs.", field="resume")
+    with transaction.atomic():
+        if run.state in (RunState.PAUSED, RunState.FAILED, RunState.CANCELLED):
+            resume_run(run, by=None)
+        lease = take_lease(this_owner(), [run.queue], run_id=run.pk)
+    if lease is None:
+        run.refresh_from_db()
+        raise VlmLabError(
+            f"Run {run_id} cannot be resumed: it is {run.get_state_display().lower()}.",
+            hint="Another worker may have it; look at its page.",
+            field="resume",
+        )
+    return lease
