@@ -166,3 +166,18 @@ def test_groups_for_display_show_each_concept_once(key):
     shown = [one.id for chip in chips for one in (chip.concept, *chip.modifiers)]
 
     assert sorted(shown) == sorted(key)
+
+
+def test_statements_of_a_place_name_the_entity_it_changes():
+    key = DRIVING.canonical(["pedestrian", "bus_stop", "on_sidewalk"])
+
+    assert DRIVING.statements(key, "on_sidewalk") == (
+        "The bus stop is on the sidewalk.",
+        "The bus stop is in the lane of the car.",
+    )
+
+
+@given(valid_keys)
+def test_statements_of_valid_sets_have_no_open_place(key):
+    for concept_id in key:
+        assert "{" not in "".join(DRIVING.statements(key, concept_id))

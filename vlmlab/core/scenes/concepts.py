@@ -36,7 +36,8 @@ class Concept:
         adverse: whether this weather is a reason to slow down.
         sets: attribute -> value that a modifier gives its entity.
         snippet: words for image-generating models.
-        statement_true: a sentence that is true where the concept is present.
+        statement_true: a sentence that is true where the concept is present; that of a place or distance
+            has ``{entity}`` for what it changes (see ``Domain.statements``).
         statement_false: its counterpart, false there.
     """
 
@@ -237,6 +238,14 @@ class Domain:
         """Return the expected action of a canonical set and the first rule that fires."""
         adverse = any(self.concept(concept_id).adverse for concept_id in key)
         return first_decision(self.rules, Situation(frozenset(key), self.entities(key), adverse))
+
+    def statements(self, key: Key, concept_id: str) -> tuple[str, str]:
+        """Return the true and the false statement about a concept of a set, its entity named."""
+        concept = self.concept(concept_id)
+        target = next((one for one in self.entities(key) if concept_id in one.modifiers), None)
+        name = self.concept(target.concept_id).label.lower() if target else ""
+        true, false = concept.statement_true, concept.statement_false
+        return true.replace("{entity}", name), false.replace("{entity}", name)
 
     def groups_for_display(self, key: Key) -> tuple[Chip, ...]:
         """Return the chips of a set in catalogue order, place and distance joined to what they change."""
