@@ -116,6 +116,7 @@ def server_command(program: str, socket: Path, folder: Path) -> tuple[str, ...]:
         "--maxmemory-policy": "noeviction",
         "--dir": str(folder),
         "--loglevel": "warning",
+        "--logfile": str(folder / "queue.log"),
         "--daemonize": "no",
     }
     return (program, *(word for pair in options.items() for word in pair))

@@ -56,12 +56,14 @@ def worker_part(broker: Broker, *, queues: str, concurrency: int) -> Part:
         "VLMLAB_BROKER_URL": broker.url,
         # One arena instead of one a core: threads of a worker otherwise hold memory they do not use.
         "MALLOC_ARENA_MAX": "2",
+        # Celery warns a root account for the sake of pickled messages; ours are JSON.
+        "PYTHONWARNINGS": "ignore:You're running the worker",
     }
     if not broker.url:
         polling = (sys.executable, MANAGE, "worker", "--queues", queues)
         return Part("worker", polling, quiet, grace_seconds=20.0)
     command = (
-        sys.executable, "-m", "celery", "-A", "vlmlab.celery", "worker",
+        sys.executable, "-m", "celery", "-q", "-A", "vlmlab.celery", "worker",
         "-P", "threads", "-c", str(concurrency),
         "-Q", queues, "-n", "lab@%h", "--loglevel", "WARNING",
         "--without-gossip", "--without-mingle", "--without-heartbeat",

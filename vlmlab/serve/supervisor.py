@@ -6,6 +6,7 @@ A process without Django (``python -m vlmlab.serve.supervisor``), so that it sta
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -159,6 +160,8 @@ class Supervisor:
         for is_queue in (False, True):
             group = [entry for entry in self.running if (entry.part.name == "queue") is is_queue]
             self._stop_group([entry for entry in group if entry.is_alive])
+        if self.plan.queue_socket:
+            shutil.rmtree(Path(self.plan.queue_socket).parent, ignore_errors=True)
         say("Stopped.")
 
     def _stop_group(self, entries: list[Running]) -> None:

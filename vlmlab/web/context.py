@@ -1,4 +1,4 @@
-"""What every template may use: the theme, the person's permissions, the version."""
+"""What every template may use: theme, permissions, version, whether the queue is silent."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from django.http import HttpRequest
 
 from vlmlab import __version__
 from vlmlab.web.permissions import may_open
+from vlmlab.web.queue_state import queue_state
 
 THEMES = frozenset({"light", "dark"})
 
@@ -21,11 +22,12 @@ class PagePermissions:
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return ``theme`` ("light", "dark" or "" for the system's), ``may`` and ``version``."""
+    """Return ``theme`` ("light", "dark", "" for the system's), ``may``, ``version``, ``is_queue_silent``."""
     theme = request.COOKIES.get("theme", "")
     user = getattr(request, "user", None)
     return {
         "theme": theme if theme in THEMES else "",
         "may": PagePermissions(getattr(user, "role", "")),
         "version": __version__,
+        "is_queue_silent": queue_state.is_silent,
     }
