@@ -48,7 +48,9 @@ class Atmosphere:
         values: dict[str, object] = {}
         for name, value in environment.items():
             if name in known:
-                values[name] = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+                values[name] = (
+                    tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+                )
         return Atmosphere(**values)  # type: ignore[arg-type]  # read from a description of known shape
 
     @property

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
@@ -54,10 +55,8 @@ class DirectoryCache:
         except ValueError:
             file.unlink(missing_ok=True)
             return None
-        try:
+        with suppress(OSError):
             os.utime(file)
-        except OSError:
-            pass
         return scene
 
     def put(self, key: str, scene: GeneratedScene) -> None:
@@ -70,7 +69,7 @@ class DirectoryCache:
                 try:
                     part.write(content)
                     part.close()
-                    os.replace(part.name, file)
+                    Path(part.name).replace(file)
                 except OSError:
                     Path(part.name).unlink(missing_ok=True)
                     return

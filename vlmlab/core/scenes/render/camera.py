@@ -48,7 +48,9 @@ class Pinhole:
     def rays(self, x: Floats, y: Floats) -> Floats:
         """Return unit directions ``(n, 3)`` through picture points in pixels (y down)."""
         across = ((x / self.width * 2 - 1) * self.half_width).astype(np.float32)[:, None]
-        rise = ((1 - y / self.height * 2) * self.half_width * self.height / self.width).astype(np.float32)[:, None]
+        rise = ((1 - y / self.height * 2) * self.half_width * self.height / self.width).astype(np.float32)[
+            :, None
+        ]
         return unit(self.forward + across * self.right + rise * self.up)
 
     def project(self, points: Floats) -> Floats:
@@ -56,12 +58,16 @@ class Pinhole:
         offset = points - self.origin
         x = offset[:, 0] * self.right[0] + offset[:, 1] * self.right[1] + offset[:, 2] * self.right[2]
         y = offset[:, 0] * self.up[0] + offset[:, 1] * self.up[1] + offset[:, 2] * self.up[2]
-        depth = offset[:, 0] * self.forward[0] + offset[:, 1] * self.forward[1] + offset[:, 2] * self.forward[2]
+        depth = (
+            offset[:, 0] * self.forward[0] + offset[:, 1] * self.forward[1] + offset[:, 2] * self.forward[2]
+        )
         scale = self.width / 2 / self.half_width / np.maximum(depth, 1e-6)
-        return np.stack([self.width / 2 + scale * x, self.height / 2 - scale * y, depth], -1).astype(np.float32)
+        return np.stack([self.width / 2 + scale * x, self.height / 2 - scale * y, depth], -1).astype(
+            np.float32
+        )
 
     def box_of(self, points: Floats) -> tuple[float, float, float, float] | None:
-        """Return x_min, y_min, x_max, y_max of points in front of the camera, not clipped; None if none is."""
+        """Return x_min, y_min, x_max, y_max of points before the camera, not clipped; None if none is."""
         projected = self.project(points)
         seen = projected[projected[:, 2] > NEAREST_M]
         if not len(seen):

@@ -11,8 +11,6 @@ from vlmlab.core.scenes.render.camera import Pinhole
 from vlmlab.core.scenes.render.film import develop
 from vlmlab.core.scenes.render.mesh import Floats, Mesh
 from vlmlab.core.scenes.render.packs import asset_digest
-from vlmlab.core.scenes.render.town import build_town
-from vlmlab.core.scenes.render.tracer import Geometry
 from vlmlab.core.scenes.render.presence import (
     Visibility,
     check_pinhole,
@@ -20,6 +18,8 @@ from vlmlab.core.scenes.render.presence import (
     projection_fault,
     visibility_fault,
 )
+from vlmlab.core.scenes.render.town import build_town
+from vlmlab.core.scenes.render.tracer import Geometry
 from vlmlab.core.scenes.render.tracing import QUALITIES, Film, trace_picture
 from vlmlab.core.scenes.scene import Annotation, RenderedScene, SceneDescription, SceneObject
 from vlmlab.core.seeding import rng_for

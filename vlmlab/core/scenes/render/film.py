@@ -27,20 +27,21 @@ def _rain(shape: tuple[int, int], amount: float, rng: np.random.Generator) -> Fl
     column = (x + slant * length * along).astype(np.int64)
     row = (y + length * along).astype(np.int64)
     inside = (column >= 0) & (column < width) & (row < height)
-    weights = np.broadcast_to(strength * 0.05 * 26 / steps, column.shape)[inside]
+    weights = np.broadcast_to(strength * (0.05 * 26 / steps), column.shape)[inside]
     flat = np.bincount(row[inside] * width + column[inside], weights, minlength=height * width)
     return np.clip(flat, 0, 0.5).reshape(height, width).astype(np.float32)
 
 
 def _tone(light: Floats) -> Floats:
     """Return display-linear values in about [0, 1] (the ACES fit of K. Narkowicz, 2015)."""
-    curved: Floats = light * (2.51 * light + 0.03) / (light * (2.43 * light + 0.59) + 0.14)
-    return curved
+    above = light * (np.float32(2.51) * light + np.float32(0.03))
+    below = light * (np.float32(2.43) * light + np.float32(0.59)) + np.float32(0.14)
+    return (above / below).astype(np.float32, copy=False)
 
 
 def develop(film: Film, atmosphere: Atmosphere, *, rng: np.random.Generator) -> npt.NDArray[np.uint8]:
     """Return the ``(h, w, 3)`` sRGB picture."""
-    light = film.radiance
+    light: Floats = film.radiance
     height, width = light.shape[:2]
     if film.glow.max() > 0:
         zoom = width / REFERENCE_WIDTH
@@ -50,8 +51,12 @@ def develop(film: Film, atmosphere: Atmosphere, *, rng: np.random.Generator) -> 
         streaks = _rain((height, width), atmosphere.rain, rng)[..., None]
         light = light * (1 - streaks * np.float32(0.8)) + streaks * RAIN_COLOUR
     light = _tone(light * np.float32(atmosphere.exposure))
-    y, x = np.linspace(-1, 1, height, dtype=np.float32)[:, None], np.linspace(-1, 1, width, dtype=np.float32)[None]
+    y, x = (
+        np.linspace(-1, 1, height, dtype=np.float32)[:, None],
+        np.linspace(-1, 1, width, dtype=np.float32)[None],
+    )
     light = light * (1 - np.float32(0.06) * (x**2 + y**2))[..., None]
     shown = np.clip(light, 0, 1) ** np.float32(1 / 2.2)
     shown += rng.standard_normal(shown.shape, dtype=np.float32) * np.float32(GRAIN)
-    return (np.clip(shown, 0, 1) * 255 + np.float32(0.5)).astype(np.uint8)
+    encoded: npt.NDArray[np.uint8] = (np.clip(shown, 0, 1) * 255 + np.float32(0.5)).astype(np.uint8)
+    return encoded

@@ -60,9 +60,7 @@ def smooth(images: list[Floats], guides: Guides, *, step: int, stops: list[float
     return [total_light / total[..., None] for total_light, total in zip(sums, totals, strict=True)]
 
 
-def _likeness(
-    guides: Guides, here: tuple[slice, slice], there: tuple[slice, slice], *, step: int
-) -> Floats:
+def _likeness(guides: Guides, here: tuple[slice, slice], there: tuple[slice, slice], *, step: int) -> Floats:
     """Return in [0, 1] how surely two pixels lie on one smooth surface."""
     first, second = guides.normals[here], guides.normals[there]
     cosine = first[..., 0] * second[..., 0] + first[..., 1] * second[..., 1] + first[..., 2] * second[..., 2]
@@ -86,7 +84,11 @@ def blur(image: Floats, radius: int) -> Floats:
         padded = np.pad(image, padding, mode="edge")
         total = np.zeros_like(image)
         for shift, weight in enumerate(kernel):
-            window = padded[shift : shift + image.shape[0]] if axis == 0 else padded[:, shift : shift + image.shape[1]]
+            window = (
+                padded[shift : shift + image.shape[0]]
+                if axis == 0
+                else padded[:, shift : shift + image.shape[1]]
+            )
             total += weight * window
         image = total
     return image

@@ -84,7 +84,8 @@ class SceneGenerator:
         backend = self._backend
         return (
             f"{backend.name} {backend.version} assets={backend.asset_digest} domain={self._domain} "
-            f"size={self._width}x{self._height} quality={self._quality} check={CHECK_VERSION}/{self._max_attempts}"
+            f"size={self._width}x{self._height} quality={self._quality} "
+            f"check={CHECK_VERSION}/{self._max_attempts}"
         )
 
     def generate(self, concepts: tuple[str, ...], *, seed: int) -> GeneratedScene:
@@ -105,8 +106,11 @@ class SceneGenerator:
         return scene
 
     def _is_current(self, stored: GeneratedScene, concepts: tuple[str, ...], seed: int) -> bool:
-        """Return whether today's sampler still makes the stored layout (an attempt after the first may differ)."""
-        return self._sample(concepts, seed=seed, attempt=stored.description.attempt).digest == stored.description.digest
+        """Return whether today's sampler still makes the stored layout."""
+        return (
+            self._sample(concepts, seed=seed, attempt=stored.description.attempt).digest
+            == stored.description.digest
+        )
 
     def _draw(self, first: SceneDescription, concepts: tuple[str, ...], seed: int) -> GeneratedScene:
         reasons: dict[str, int] = {}
@@ -153,8 +157,14 @@ def make_scene_source(
         GenerationError: there is no such back end, or no sampler for the domain.
     """
     if backend not in BACKENDS:
-        raise GenerationError(f"There is no back end {backend!r}.", hint=f"Choose one of: {', '.join(BACKENDS)}.")
+        raise GenerationError(
+            f"There is no back end {backend!r}.", hint=f"Choose one of: {', '.join(BACKENDS)}."
+        )
     if domain not in SAMPLERS:
-        raise GenerationError(f"No scenes can be drawn for the domain {domain!r}.", hint="Choose another domain.")
+        raise GenerationError(
+            f"No scenes can be drawn for the domain {domain!r}.", hint="Choose another domain."
+        )
     cache = DirectoryCache(cache_dir) if cache_dir is not None else None
-    return SceneGenerator(BACKENDS[backend](), domain=domain, width=width, height=height, quality=quality, cache=cache)
+    return SceneGenerator(
+        BACKENDS[backend](), domain=domain, width=width, height=height, quality=quality, cache=cache
+    )

@@ -31,7 +31,9 @@ def unit(vectors: Floats) -> Floats:
 def linear_rgb(values: npt.ArrayLike) -> Floats:
     """Return linear light for sRGB values in [0, 1] (IEC 61966-2-1)."""
     encoded = np.asarray(values, np.float32)
-    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4).astype(np.float32)
+    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4).astype(
+        np.float32
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,7 @@ class Texture:
     @property
     def has_alpha(self) -> bool:
         """Whether a fourth channel holds opacity."""
-        return self.texels.shape[1] == 4
+        return bool(self.texels.shape[1] == 4)
 
     @staticmethod
     def from_linear(image: Floats) -> "Texture":
@@ -75,7 +77,7 @@ class Texture:
         )
 
     def sample(self, uv: Floats, level: Floats) -> Floats:
-        """Return ``(n, channels)`` bilinear samples at ``(n, 2)`` coordinates (they repeat outside [0, 1))."""
+        """Return ``(n, channels)`` bilinear samples at ``(n, 2)`` coordinates (they repeat)."""
         chosen = np.clip(np.rint(level), 0, len(self.offsets) - 1).astype(np.int64)
         width, height, offset = self.widths[chosen], self.heights[chosen], self.offsets[chosen]
         x = (uv[:, 0] - np.floor(uv[:, 0])) * width - 0.5
@@ -120,7 +122,9 @@ class Material:
         return replace(self, albedo=albedo, texture=None)
 
 
-def paint(*colour: float, reflectance: float = 0.03, roughness: float = 0.5, emission: Colour = (0, 0, 0)) -> Material:
+def paint(
+    *colour: float, reflectance: float = 0.03, roughness: float = 0.5, emission: Colour = (0, 0, 0)
+) -> Material:
     """Return a plain material from one grey value or three linear RGB values."""
     rgb = (colour[0], colour[0], colour[0]) if len(colour) == 1 else (colour[0], colour[1], colour[2])
     return Material(albedo=rgb, reflectance=reflectance, roughness=roughness, emission=emission)
@@ -186,8 +190,15 @@ class Mesh:
 
 
 def rotation(yaw: float, pitch: float, tilt: float) -> npt.NDArray[np.float64]:
-    """Return the 3x3 matrix that turns about Y by ``tilt``, then X by ``pitch``, then Z by ``yaw`` (radians)."""
-    cz, sz, cx, sx, cy, sy = np.cos(yaw), np.sin(yaw), np.cos(pitch), np.sin(pitch), np.cos(tilt), np.sin(tilt)
+    """Return the matrix that turns about Y by ``tilt``, X by ``pitch``, then Z by ``yaw`` (radians)."""
+    cz, sz, cx, sx, cy, sy = (
+        np.cos(yaw),
+        np.sin(yaw),
+        np.cos(pitch),
+        np.sin(pitch),
+        np.cos(tilt),
+        np.sin(tilt),
+    )
     about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1.0]])
     about_x = np.array([[1.0, 0, 0], [0, cx, -sx], [0, sx, cx]])
     about_y = np.array([[cy, 0, sy], [0, 1.0, 0], [-sy, 0, cy]])
@@ -195,7 +206,7 @@ def rotation(yaw: float, pitch: float, tilt: float) -> npt.NDArray[np.float64]:
 
 
 def _apply(matrix: npt.NDArray[np.float64], points: Floats) -> Floats:
-    """Apply a 3x3 matrix to ``(n, 3, 3)`` row vectors without BLAS (bit-identical whatever the thread count)."""
+    """Apply a 3x3 matrix to ``(n, 3, 3)`` row vectors without BLAS (so that threads change no bit)."""
     m = matrix.astype(np.float32)
     px, py, pz = points[..., 0], points[..., 1], points[..., 2]
     out = np.empty_like(points)
@@ -207,7 +218,9 @@ def _apply(matrix: npt.NDArray[np.float64], points: Floats) -> Floats:
 def merge(meshes: Sequence[Mesh]) -> Mesh:
     """Return one mesh that holds all triangles and all materials."""
     filled = [mesh for mesh in meshes if len(mesh)]
-    start, indices, materials = 0, [], []
+    start = 0
+    indices: list[Ints] = []
+    materials: list[Material] = []
     for mesh in filled:
         indices.append(mesh.material_of + start)
         start += len(mesh.materials)

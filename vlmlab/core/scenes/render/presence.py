@@ -90,7 +90,8 @@ def measure_visibility(
     """Cast one ray a check pixel and count, for each required object, what is seen and what there is to see.
 
     Args:
-        objects, meshes: the scene's objects and their meshes, in the same order.
+        objects: the scene's objects.
+        meshes: theirs, in the same order.
         geometry: all of the scene; object n + 1 is the n-th scene object.
         pinhole: camera on the check grid.
     """
@@ -134,5 +135,7 @@ def _own_pixels(mesh: Mesh, pinhole: Pinhole, directions: Floats) -> int:
     window = directions.reshape(pinhole.height, pinhole.width, 3)[top:bottom, left:right].reshape(-1, 3)
     if not len(window):
         return 0
-    hit = LoneObject(mesh).is_hit(np.repeat(pinhole.origin[None], len(window), 0), np.ascontiguousarray(window))
+    hit = LoneObject(mesh).is_hit(
+        np.repeat(pinhole.origin[None], len(window), 0), np.ascontiguousarray(window)
+    )
     return int(hit.sum())

@@ -25,7 +25,9 @@ def triangles(
         corner_normals: Floats = np.repeat(flat[:, None], 3, 1).astype(np.float32)
     else:
         corner_normals = np.asarray(normals, np.float32)[index]
-    corner_uvs = np.zeros((len(index), 3, 2), np.float32) if uvs is None else np.asarray(uvs, np.float32)[index]
+    corner_uvs = (
+        np.zeros((len(index), 3, 2), np.float32) if uvs is None else np.asarray(uvs, np.float32)[index]
+    )
     return Mesh(corners, corner_normals, corner_uvs, np.zeros(len(index), np.int64), (material,))
 
 
@@ -38,7 +40,7 @@ def quad(
     repeat_u: float = 1.0,
     repeat_v: float = 1.0,
 ) -> Mesh:
-    """Return a parallelogram spanned by two half-edges; its texture repeats ``repeat_u`` x ``repeat_v`` times."""
+    """Return a parallelogram of two half-edges; the texture repeats ``repeat_u`` x ``repeat_v`` times."""
     c, u, v = (np.asarray(part, np.float64) for part in (centre, half_u, half_v))
     corners = np.array([c - u - v, c + u - v, c + u + v, c - u - v, c + u + v, c - u + v], np.float32)
     normal = np.array(
@@ -59,7 +61,11 @@ UNIT_BOX_FACES = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
 
 
 def box(
-    size: Sequence[float], material: Material, *, centre: Sequence[float] = (0, 0, 0), texture_metres: float = 0.0
+    size: Sequence[float],
+    material: Material,
+    *,
+    centre: Sequence[float] = (0, 0, 0),
+    texture_metres: float = 0.0,
 ) -> Mesh:
     """Return a box; ``texture_metres`` is the length of one texture repeat, 0 = one repeat a face."""
     half = np.asarray(size, np.float64) / 2
@@ -71,7 +77,11 @@ def box(
         corners[number, :, first] = signs_u * half[first] * (sign if axis != 1 else -sign)
         corners[number, :, second] = signs_v * half[second]
         normals[number, axis] = sign
-        repeats = (2 * half[first] / texture_metres, 2 * half[second] / texture_metres) if texture_metres else (1, 1)
+        repeats = (
+            (2 * half[first] / texture_metres, 2 * half[second] / texture_metres)
+            if texture_metres
+            else (1, 1)
+        )
         uvs[number, :, 0] = (signs_u > 0) * repeats[0]
         uvs[number, :, 1] = (signs_v > 0) * repeats[1]
     corners += np.asarray(centre, np.float64)
@@ -122,7 +132,9 @@ def cylinder(radius: float, height: float, material: Material, *, around: int = 
 def sphere(radius: float, material: Material, *, around: int = 24) -> Mesh:
     """Return a sphere about the origin."""
     angle = np.linspace(-np.pi / 2, np.pi / 2, around // 2 + 1)
-    return lathe(np.stack([np.cos(angle) * radius + 1e-5, np.sin(angle) * radius], -1), material, around=around)
+    return lathe(
+        np.stack([np.cos(angle) * radius + 1e-5, np.sin(angle) * radius], -1), material, around=around
+    )
 
 
 def tube(points: npt.ArrayLike, radius: float, material: Material, *, around: int = 8) -> Mesh:

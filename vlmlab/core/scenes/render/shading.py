@@ -33,7 +33,7 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Lighting:
-    """Irradiance / pi from the sun (``direct``) and by one bounce (``indirect``), mirrored radiance (``specular``)."""
+    """Irradiance / pi from the sun (``direct``) and by one bounce, and mirrored radiance (``specular``)."""
 
     direct: Floats
     indirect: Floats
@@ -41,7 +41,9 @@ class Lighting:
     diffuse_share: Floats
 
 
-def read_surface(geometry: Geometry, hits: Hits, directions: Floats, distances: Floats, *, pixel_size: float) -> Surface:
+def read_surface(
+    geometry: Geometry, hits: Hits, directions: Floats, distances: Floats, *, pixel_size: float
+) -> Surface:
     """Interpolate normals and textures at hits.
 
     Args:
@@ -108,7 +110,8 @@ def light_surface(
     """Return the light that reaches ``n`` surface points and the mirrored light that leaves them.
 
     Args:
-        geometry, atmosphere: the scene.
+        geometry: the scene.
+        atmosphere: its light.
         surface: ``n`` points as read by ``read_surface``.
         points: ``(n, 3)``, lifted off the surface a little.
         directions: ``(n, 3)`` unit directions of the rays that found them.
@@ -129,12 +132,19 @@ def light_surface(
             direct[rows] += strength * facing[rows][:, None]
             halfway = unit(to_sun[rows] - directions[rows])
             sharpness = 2 / np.maximum(roughness[rows], np.float32(0.06)) ** 3
-            lobe = f0[rows] * (sharpness + 2) / 8 * np.clip(dot(halfway, surface.normal[rows]), 0, 1) ** sharpness
+            lobe = (
+                f0[rows]
+                * (sharpness + 2)
+                / 8
+                * np.clip(dot(halfway, surface.normal[rows]), 0, 1) ** sharpness
+            )
             specular[rows] += strength * (lobe * facing[rows])[:, None]
     indirect = np.zeros((count, 3), np.float32)
     if with_bounce:
         around = unit(rng.standard_normal((count, 3), dtype=np.float32)) * np.float32(0.999)
-        indirect = bounced_light(geometry, atmosphere, points, unit(surface.normal + around), with_clouds=False)
+        indirect = bounced_light(
+            geometry, atmosphere, points, unit(surface.normal + around), with_clouds=False
+        )
     facing_camera = np.clip(-dot(directions, surface.normal), 0, 1)
     fresnel = f0 + (np.maximum(1 - roughness, f0) - f0) * (1 - facing_camera) ** 5
     share = np.ones(count, np.float32)
@@ -153,7 +163,7 @@ def light_surface(
 def bounced_light(
     geometry: Geometry, atmosphere: Atmosphere, points: Floats, directions: Floats, *, with_clouds: bool
 ) -> Floats:
-    """Return the radiance ``(n, 3)`` seen from points along directions, with mean colours and no further rays."""
+    """Return the radiance ``(n, 3)`` seen along directions, with mean colours and no more rays."""
     hits = geometry.first_solid(points, directions)
     is_sky = hits.triangle < 0
     radiance = np.empty_like(directions)
@@ -167,6 +177,8 @@ def bounced_light(
         to_sun = atmosphere.to_sun
         facing = normal[:, 0] * to_sun[0] + normal[:, 1] * to_sun[1] + normal[:, 2] * to_sun[2]
         light = np.array(atmosphere.ambient, np.float32) * (0.6 + 0.4 * normal[:, 2:3])
-        light = light + np.array(atmosphere.sun, np.float32) * (np.clip(facing, 0, 1) * np.float32(0.45))[:, None]
+        light = (
+            light + np.array(atmosphere.sun, np.float32) * (np.clip(facing, 0, 1) * np.float32(0.45))[:, None]
+        )
         radiance[rows] = geometry.mean_albedo[material] * light + geometry.emission[material]
     return radiance

@@ -78,7 +78,8 @@ def compose_sheet(
 
     Args:
         cells: what to show.
-        width, height: of one picture in pixels.
+        width: of one picture in pixels.
+        height: of one picture in pixels.
         columns: pictures a row.
         with_labels: write the set below each picture.
         with_boxes: draw the visible box of each required object.

@@ -31,7 +31,8 @@ def fractal_noise(size: int, *, octaves: int, rng: np.random.Generator) -> Float
         total += np.float32(amplitude) * (rows[:, cell] * (1 - t) + rows[:, cell + 1] * t)
         amplitude *= 0.5
     total -= total.min()
-    return (total / total.max()).astype(np.float32)
+    field: Floats = (total / total.max()).astype(np.float32)
+    return field
 
 
 def _tinted(colour: Colour, amplitude: float, *, seed: int, octaves: int = 6, size: int = 256) -> Floats:
@@ -72,10 +73,13 @@ def asphalt(seed: int, *, brightness: float) -> Texture:
             draw.line([x, y, next_x, next_y], fill=90, width=1)
             x, y = next_x, next_y
     tone = tone * (1 - np.asarray(cracks, np.float32) / 255)
-    return Texture.from_linear(tone[..., None] * np.array([1, 1, 1.03], np.float32))
+    tinted = tone[..., None] * np.array([1, 1, 1.03], np.float32)
+    return Texture.from_linear(tinted.astype(np.float32))
 
 
-def _slabs(colour: Colour, grout: Colour, *, across: int, rows: int, seed: int, brick: bool, amplitude: float) -> Floats:
+def _slabs(
+    colour: Colour, grout: Colour, *, across: int, rows: int, seed: int, brick: bool, amplitude: float
+) -> Floats:
     size = 256
     rng = rng_for(seed, "texture", "slabs")
     image = _tinted(colour, 0.15, seed=seed, octaves=5, size=size)
@@ -145,7 +149,9 @@ def facade(seed: int, *, floors: int, columns: int) -> Texture:
         for column in range(columns):
             x, y = int((column + 0.25) * size / columns), int((floor + 0.2) * size / floors)
             image[y - 3 : y + height + 3, x - 3 : x + width + 3] = (0.75, 0.74, 0.7)
-            image[y : y + height, x : x + width] = (np.array([0.06, 0.09, 0.13]) + rng.random() * 0.08) * shade
+            image[y : y + height, x : x + width] = (
+                np.array([0.06, 0.09, 0.13]) + rng.random() * 0.08
+            ) * shade
             image[y : y + height, x + width // 2 - 1 : x + width // 2 + 1] = 0.6
             image[y + height // 2 : y + height // 2 + 2, x : x + width] = 0.6
             if rng.random() < 0.3:

@@ -65,10 +65,16 @@ def _ground(street: Street) -> list[Mesh]:
     road_texture = textures.asphalt(int(rng.integers(3)), brightness=brightness)
     dark = 1.0 - 0.45 * wet
     road = Material(
-        (dark, dark, dark), road_texture, reflectance=0.02 + 0.08 * wet, roughness=0.8 - 0.7 * wet, name="road"
+        (dark, dark, dark),
+        road_texture,
+        reflectance=0.02 + 0.08 * wet,
+        roughness=0.8 - 0.7 * wet,
+        name="road",
     )
     damp = 1.0 - 0.3 * wet
-    slab_colours = ((0.40, 0.33, 0.29), (0.2, 0.17, 0.15)) if street.is_city else ((0.42, 0.41, 0.39), (0.22, 0.21, 0.2))
+    slab_colours = (
+        ((0.40, 0.33, 0.29), (0.2, 0.17, 0.15)) if street.is_city else ((0.42, 0.41, 0.39), (0.22, 0.21, 0.2))
+    )
     paving = Material(
         (damp, damp, damp), textures.slabs(*slab_colours, across=4), reflectance=0.02 + 0.04 * wet,
         roughness=0.8 - 0.55 * wet,
@@ -103,9 +109,9 @@ def _stripe(x: float, y: float, half_x: float, half_y: float, material: Material
 
 def _markings(street: Street) -> list[Mesh]:
     wet = street.wetness
-    shine = {"reflectance": 0.02 + 0.06 * wet, "roughness": 0.8 - 0.65 * wet}
-    white = paint(0.72 - 0.22 * wet, **shine)
-    yellow = paint(0.62 - 0.15 * wet, 0.45 - 0.1 * wet, 0.05, **shine)
+    reflectance, roughness = 0.02 + 0.06 * wet, 0.8 - 0.65 * wet
+    white = paint(0.72 - 0.22 * wet, reflectance=reflectance, roughness=roughness)
+    yellow = paint(0.62 - 0.15 * wet, 0.45 - 0.1 * wet, 0.05, reflectance=reflectance, roughness=roughness)
     parts = []
     for start, end in _stretches(street):
         y, half = (start + end) / 2, (end - start) / 2
@@ -117,7 +123,7 @@ def _markings(street: Street) -> list[Mesh]:
         parts += [_stripe(x, y, 0.06, half, white) for x in (ROAD_RIGHT - 0.25, ROAD_LEFT + 0.25)]
     if street.junction_y is not None:
         middle = street.junction_y + JUNCTION_DEPTH / 2
-        bright = paint(0.75, **shine)
+        bright = paint(0.75, reflectance=reflectance, roughness=roughness)
         parts += [_stripe(ROAD_LEFT + 0.6 + n * 0.97, middle - 5.3, 0.25, 1.1, bright) for n in range(7)]
         parts.append(_stripe(0.0, middle - 7, 1.6, 0.2, bright))
     return parts
@@ -150,9 +156,13 @@ def _house(
     x: float, y: float, length: float, height: float, *, facade: int, is_city: bool, is_red: bool
 ) -> list[Mesh]:
     wall = Material((1, 1, 1), textures.facade(facade, floors=2, columns=3), reflectance=0.03, roughness=0.4)
-    body = box((HOUSE_DEPTH, length, height), wall, centre=(x, y + length / 2, height / 2), texture_metres=6.0)
+    body = box(
+        (HOUSE_DEPTH, length, height), wall, centre=(x, y + length / 2, height / 2), texture_metres=6.0
+    )
     if is_city:
-        cornice = box((HOUSE_DEPTH + 0.5, length + 0.1, 0.35), paint(0.4), centre=(x, y + length / 2, height + 0.1))
+        cornice = box(
+            (HOUSE_DEPTH + 0.5, length + 0.1, 0.35), paint(0.4), centre=(x, y + length / 2, height + 0.1)
+        )
         return [body, cornice]
     roof = paint(0.25, 0.1, 0.07) if is_red else paint(0.14, 0.14, 0.15)
     eave, ridge = HOUSE_DEPTH / 2 + 0.4, height + 2.4

@@ -20,7 +20,7 @@ def _embree() -> tuple[Any, Any]:
     except ImportError as error:
         raise GenerationError(
             "The embedded renderer needs the package embreex, and it cannot be loaded here.",
-            hint="Install it with pip install embreex (it has no wheel for Linux on ARM), or choose another back end.",
+            hint="Run pip install embreex (it has no wheel for Linux on ARM), or choose another back end.",
         ) from error
     return EmbreeScene, TriangleMesh
 
@@ -33,6 +33,10 @@ class Hits:
     distance: Floats
     u: Floats
     v: Floats
+
+    def rows(self, chosen: Ints) -> "Hits":
+        """Return some of the hits."""
+        return Hits(self.triangle[chosen], self.distance[chosen], self.u[chosen], self.v[chosen])
 
 
 class _Casting:
@@ -71,7 +75,9 @@ class Geometry:
         self.material_of: Ints = np.concatenate(
             [mesh.material_of + start for mesh, start in zip(meshes, starts, strict=False)]
         )
-        self.object_of: Ints = np.concatenate([np.full(len(mesh), number, np.int64) for mesh, number in parts])
+        self.object_of: Ints = np.concatenate(
+            [np.full(len(mesh), number, np.int64) for mesh, number in parts]
+        )
         self._read_materials(meshes)
         self._read_shapes()
         see_through = (self.opacity <= 0.98)[self.material_of]

@@ -1,6 +1,7 @@
 """Builders of obstacles: cone, bin, container, debris, chain barrier."""
 
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -65,7 +66,9 @@ def build_debris(item: SceneObject, rng: np.random.Generator) -> Mesh:
             size, angle, away = rng.uniform(0.12, 0.45), rng.uniform(0, 6.28), rng.uniform(0.25, 0.75)
             rock = load_pack(("rock1", "rock2")[int(rng.integers(2))])
             at = (x + away * np.cos(angle), y + away * np.sin(angle), -0.02 * size)
-            parts.append(rock.moved(float(at[0]), float(at[1]), float(at[2]), yaw=float(angle), scale=float(size)))
+            parts.append(
+                rock.moved(float(at[0]), float(at[1]), float(at[2]), yaw=float(angle), scale=float(size))
+            )
     plank = Material(albedo=(1, 1, 1), texture=textures.wood((0.42, 0.28, 0.15), planks=1, seed=3))
     for _ in range(4):
         x, y, z = rng.uniform(-0.9, 0.9), rng.uniform(-0.2, 0.5), rng.uniform(0.05, 0.28)
@@ -95,7 +98,7 @@ def _chain_barrier() -> Mesh:
             parts.append(stripe.moved(x, 0, 0.04 + band * 0.17))
         parts.append(cylinder(0.2, 0.05, paint(0.04), around=20).moved(x))
         parts.append(sphere(0.075, red, around=14).moved(x, 0, 1.1))
-    for left, right in zip(POSTS_X[:-1], POSTS_X[1:], strict=True):
+    for left, right in pairwise(POSTS_X):
         for height, sag in CHAINS:
             for number in range(LINKS):
                 t = (number + 0.5) / LINKS

@@ -44,7 +44,9 @@ def _shelter() -> list[Mesh]:
     roof = paint(0.10, 0.25, 0.45, reflectance=0.05, roughness=0.2)
     length, depth = SHELTER_LENGTH, SHELTER_DEPTH
     post = (0.07, 0.07, 2.35)
-    parts = [box(post, frame, centre=(depth / 2, length * share, 1.17)) for share in (-0.5, -1 / 6, 1 / 6, 0.5)]
+    parts = [
+        box(post, frame, centre=(depth / 2, length * share, 1.17)) for share in (-0.5, -1 / 6, 1 / 6, 0.5)
+    ]
     parts += [box(post, frame, centre=(-depth / 2, length * share, 1.17)) for share in (-0.5, 0.5)]
     parts += [
         box((0.02, length, 1.75), glass, centre=(depth / 2, 0, 1.25)),
@@ -116,7 +118,14 @@ def build_traffic_light(item: SceneObject, rng: np.random.Generator) -> Mesh:
 def _traffic_light(lit: str) -> Mesh:
     grey = paint(0.10, 0.11, 0.12, reflectance=0.05, roughness=0.3)
     arm = tube([[0, 0, 5.4], [-1.2, 0, 5.6], [-2.6, 0, 5.65]], 0.07, grey, around=10)
-    return merge([cylinder(0.11, 5.6, grey, around=18), arm, *_signal_head(-2.5, 4.75, lit), *_signal_head(0, 3.3, lit)])
+    return merge(
+        [
+            cylinder(0.11, 5.6, grey, around=18),
+            arm,
+            *_signal_head(-2.5, 4.75, lit),
+            *_signal_head(0, 3.3, lit),
+        ]
+    )
 
 
 def build_tree(item: SceneObject, rng: np.random.Generator) -> Mesh:

@@ -27,7 +27,9 @@ def _light_bar(width: float, rng: np.random.Generator) -> Mesh:
         gain = 3.4 if (number + phase) % 2 or number in (0, 5) else 1.5
         glow = (colour[0] * gain, colour[1] * gain, colour[2] * gain)
         size = (width / 6 * 0.92, 0.28, 0.16)
-        segments.append(box(size, paint(*colour, emission=glow), centre=((number - 2.5) * width / 6, 0, 0.08)))
+        segments.append(
+            box(size, paint(*colour, emission=glow), centre=((number - 2.5) * width / 6, 0, 0.08))
+        )
     return merge(segments)
 
 
@@ -67,8 +69,12 @@ def _ambulance(rng: np.random.Generator) -> Mesh:
     van = repainted("van", firstcolor=(0.82, 0.82, 0.82)).moved(yaw=np.pi)
     low, high = van.bounds
     rear, half = float(low[1]), float(high[0] - low[0]) / 2
-    word = _plate(textures.lettering("AMBULANCE", width=512, height=110, ink=(200, 10, 10), ground=(255, 255, 255)))
-    star = Material((1, 1, 1), textures.painted(_draw_star, width=128, height=128, ground=(255, 255, 255, 0)), 0.99)
+    word = _plate(
+        textures.lettering("AMBULANCE", width=512, height=110, ink=(200, 10, 10), ground=(255, 255, 255))
+    )
+    star = Material(
+        (1, 1, 1), textures.painted(_draw_star, width=128, height=128, ground=(255, 255, 255, 0)), 0.99
+    )
     chevrons = _plate(textures.painted(_draw_chevrons, width=256, height=128, ground=(250, 220, 40, 255)))
     red = paint(0.75, 0.04, 0.03)
     parts = [
@@ -94,7 +100,9 @@ def _police_car(rng: np.random.Generator) -> Mesh:
     car = repainted("suv", firstcolor=(0.8, 0.8, 0.82)).moved(yaw=np.pi)
     low, high = car.bounds
     rear, half, top = float(low[1]), float(high[0] - low[0]) / 2, float(high[2])
-    word = _plate(textures.lettering("POLICE", width=384, height=110, ink=(255, 255, 255), ground=(14, 34, 130)))
+    word = _plate(
+        textures.lettering("POLICE", width=384, height=110, ink=(255, 255, 255), ground=(14, 34, 130))
+    )
     squares = _plate(textures.painted(_draw_squares, width=512, height=96))
     parts = [
         car,
