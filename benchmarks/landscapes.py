@@ -62,7 +62,8 @@ def _logit(share: FloatArray | float) -> FloatArray:
 
 def _shifted(logit: FloatArray, share: float) -> FloatArray:
     """Return the log-odds moved so that ``share`` of the sets are failure modes (rate >= 0.6)."""
-    return logit - np.quantile(logit, 1.0 - share) + _logit(0.6)
+    shifted: FloatArray = logit - np.quantile(logit, 1.0 - share) + _logit(0.6)
+    return shifted
 
 
 def _random_members(rng: np.random.Generator, ground: Ground, *, size: int, count: int) -> list[list[int]]:
@@ -72,7 +73,8 @@ def _random_members(rng: np.random.Generator, ground: Ground, *, size: int, coun
 
 
 def _all_present(ground: Ground, members: list[int]) -> FloatArray:
-    return ground.features[:, members].prod(axis=1)
+    present: FloatArray = ground.features[:, members].prod(axis=1)
+    return present
 
 
 def pairwise(ground: Ground, rng: np.random.Generator) -> FloatArray:

@@ -199,8 +199,8 @@ def ratio(
 
     whole = per_family(np.arange(upper.shape[1]))
     draws = [
-        float(np.exp(np.log(per_family(rng.integers(upper.shape[1], size=upper.shape[1]))).mean()))
-        for _ in range(1000)
+        float(np.exp(np.log(per_family(row)).mean()))
+        for row in rng.integers(upper.shape[1], size=(1000, upper.shape[1]))
     ]
     low, high = np.quantile(draws, [0.025, 0.975])
     return [float(r) for r in whole], float(np.exp(np.log(whole).mean())), (float(low), float(high))
@@ -236,6 +236,25 @@ def summary(scores: Sequence[Score], families: Sequence[str], names: Sequence[st
     return lines
 
 
+def missed_goals(scores: Sequence[Score], families: Sequence[str]) -> list[str]:
+    """Return a sentence for each goal that was missed; needs sits, gpts and beam among the algorithms."""
+    missed = []
+    for other, goal in (("gpts", 3.0), ("beam", 4.0)):
+        mean = ratio(scores, families, ("sits", other), lambda s: s.true)[1]
+        if mean < goal:
+            missed.append(f"sits finds {mean:.2f} times the true modes of {other}, wanted {goal:g}")
+    shares = {
+        name: float(totals(scores, families, name, lambda s: 100.0 * s.false_share).mean())
+        for name in ("sits", "gpts")
+    }
+    if shares["sits"] > shares["gpts"] + 5.0:
+        missed.append(f"false reports of sits {shares['sits']:.1f} %, of gpts {shares['gpts']:.1f} %")
+    own = float(np.mean([s.overhead_ms for s in scores if s.algorithm == "sits"]))
+    if own > INFERENCE_MS * MAX_OVERHEAD:
+        missed.append(f"sits spends {own:.1f} ms of its own an inference")
+    return missed
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -251,6 +270,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--replay", action="append", default=[], type=Path, help="a run export (JSON)")
     parser.add_argument("--out", type=Path, help="also write the tables to this file")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")
     options = parser.parse_args(arguments)
     names = options.algorithms.split(",")
     params = dict(text.split("=", 1) for text in options.param)
@@ -277,6 +297,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"`{command}`: {options.seeds} seeds, {options.budget} inferences, "
         f"{time.monotonic() - start:.0f} s. Mean [95 % interval over seeds].",
         "",
+        *(f"- {family}: {FAMILIES[family].__doc__}" for family in families if family in FAMILIES),
+        "",
         *table(scores, families, names),
         *summary(scores, families, names),
     ]
@@ -284,7 +306,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(text)
     if options.out:
         options.out.write_text(text, encoding="utf-8")
-    return 0
+    missed = missed_goals(scores, families) if options.check else []
+    for sentence in missed:
+        print(f"goal missed: {sentence}", file=sys.stderr)
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

@@ -28,11 +28,9 @@ def clopper_pearson(successes: int, total: int, level: float = 0.95) -> Interval
         ValueError: the counts or the level are out of range.
     """
     _check_counts(successes, total, level)
-    from scipy.stats import beta  # slow to import, and few pages need it
-
     tail = (1.0 - level) / 2.0
-    low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, total - successes + 1))
-    high = 1.0 if successes == total else float(beta.ppf(1.0 - tail, successes + 1, total - successes))
+    low = 0.0 if successes == 0 else _beta_quantile(tail, successes, total - successes + 1)
+    high = 1.0 if successes == total else _beta_quantile(1.0 - tail, successes + 1, total - successes)
     return Interval(low, high, level)
 
 
@@ -65,9 +63,7 @@ def lower_bound(successes: int, total: int, level: float = 0.95) -> float:
     _check_counts(successes, total, level)
     if successes == 0:
         return 0.0
-    from scipy.stats import beta
-
-    return float(beta.ppf(1.0 - level, successes, total - successes + 1))
+    return _beta_quantile(1.0 - level, successes, total - successes + 1)
 
 
 def mcnemar_exact(only_first: int, only_second: int) -> float:
@@ -151,6 +147,12 @@ def normal_quantile(share: float) -> float:
     from statistics import NormalDist
 
     return NormalDist().inv_cdf(check_share("share", share))
+
+
+def _beta_quantile(share: float, first: int, second: int) -> float:
+    from scipy.special import betaincinv  # imported late: it costs a web process time and memory
+
+    return float(betaincinv(first, second, share))
 
 
 def _check_counts(successes: int, total: int, level: float) -> None:
