@@ -1,0 +1,1 @@
+"""Trains the pocket VLM, the small real model that the project ships."""

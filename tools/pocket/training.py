@@ -1,0 +1,159 @@
+"""One phase of training: optimisers, schedule, checkpoints that a later start goes on from."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+
+Readings = dict[str, float]
+WARM_UP_STEPS = 60
+CLIP = 1.0
+
+
+@dataclass(frozen=True)
+class PhasePlan:
+    """How long and how fast a phase learns.
+
+    Attributes:
+        minutes: wall time of training in all; the learning rate falls to its end over it.
+        rate: learning rate of AdamW.
+        muon_rate: learning rate of Muon on the inner matrices.
+        constant_share: share of the time at full rate, before the linear decay.
+        check_minutes: time between two validations.
+        seed: where all choices of the phase come from.
+    """
+
+    minutes: float
+    rate: float
+    muon_rate: float
+    constant_share: float = 0.4
+    check_minutes: float = 2.0
+    seed: int = 1
+
+
+def split_parameters(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """Return the inner matrices (for Muon) and everything else (for AdamW) of the trainable parameters."""
+    inner: list[nn.Parameter] = []
+    rest: list[nn.Parameter] = []
+    for name, parameter in module.named_parameters():
+        if not parameter.requires_grad:
+            continue
+        outer = any(word in name for word in ("wte", "wpe", "lm_head", "codes", "heads"))
+        is_inner = parameter.ndim == 2 and min(parameter.shape) > 32 and not outer
+        (inner if is_inner else rest).append(parameter)
+    return inner, rest
+
+
+class Phase:
+    """Trains one module with a loss function until its time is over."""
+
+    def __init__(self, name: str, module: nn.Module, plan: PhasePlan, folder: Path) -> None:
+        self.name = name
+        self.module = module
+        self.plan = plan
+        self.folder = folder
+        self.step = 0
+        self.spent_seconds = 0.0
+        self.best = -1.0
+        inner, rest = split_parameters(module)
+        self.optimisers: list[torch.optim.Optimizer] = [
+            torch.optim.AdamW(rest, lr=plan.rate, weight_decay=0.05, betas=(0.9, 0.98))
+        ]
+        self.base_rates = [plan.rate]
+        if inner:
+            self.optimisers.append(
+                torch.optim.Muon(inner, lr=plan.muon_rate, weight_decay=0.05, adjust_lr_fn="match_rms_adamw")
+            )
+            self.base_rates.append(plan.muon_rate)
+
+    @property
+    def progress(self) -> float:
+        """Share of the phase's time that is over, in [0, 1]."""
+        return min(1.0, self.spent_seconds / (60.0 * self.plan.minutes))
+
+    def run(
+        self, loss_at: Callable[[int], tuple[torch.Tensor, Readings]], check: Callable[[], Readings]
+    ) -> None:
+        """Train until the time is over; ``check`` returns validation readings, ``score`` decides the best."""
+        last_check, recent = self.spent_seconds, list[Readings]()
+        for seconds in self._clock():
+            self.spent_seconds = seconds
+            self.module.train()
+            self._set_rates()
+            loss, readings = loss_at(self.step)
+            for optimiser in self.optimisers:
+                optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(self.module.parameters(), CLIP)
+            for optimiser in self.optimisers:
+                optimiser.step()
+            self.step += 1
+            recent.append(readings)
+            if self.step in (1, 10, 30, 100):
+                self._log("train", readings)
+            if seconds - last_check >= 60.0 * self.plan.check_minutes or self.progress >= 1.0:
+                last_check = seconds
+                self._log("train", {k: sum(r[k] for r in recent) / len(recent) for k in recent[0]})
+                recent = []
+                self._keep(check())
+
+    def _clock(self) -> Iterator[float]:
+        start, already = time.monotonic(), self.spent_seconds
+        while self.progress < 1.0:
+            yield already + time.monotonic() - start
+
+    def _set_rates(self) -> None:
+        falling = (1.0 - self.progress) / (1.0 - self.plan.constant_share)
+        share = min(1.0, (self.step + 1) / WARM_UP_STEPS, max(0.02, falling))
+        for optimiser, rate in zip(self.optimisers, self.base_rates, strict=True):
+            for group in optimiser.param_groups:
+                group["lr"] = rate * share
+
+    def _keep(self, readings: Readings) -> None:
+        self._log("check", readings)
+        self.save(self.folder / "last.pt")
+        if readings["score"] > self.best:
+            self.best = readings["score"]
+            self.save(self.folder / "best.pt")
+
+    def _log(self, kind: str, readings: Readings) -> None:
+        numbers = {name: round(value, 4) for name, value in readings.items()}
+        line = {
+            "phase": self.name,
+            "kind": kind,
+            "step": self.step,
+            "seconds": round(self.spent_seconds),
+            **numbers,
+        }
+        print(json.dumps(line), flush=True)
+        with (self.folder / "log.jsonl").open("a") as log:
+            log.write(json.dumps(line) + "\n")
+
+    def save(self, path: Path) -> None:
+        """Write everything that a later start needs; by renaming, so a cut never leaves half a file."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        state = {
+            "module": self.module.state_dict(),
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
+            "step": self.step,
+            "spent_seconds": self.spent_seconds,
+            "best": self.best,
+        }
+        unfinished = path.with_suffix(".tmp")
+        torch.save(state, unfinished)
+        unfinished.rename(path)
+
+    def resume(self, path: Path) -> bool:
+        """Go on from a saved state; return whether there was one."""
+        if not path.exists():
+            return False
+        state = torch.load(path, weights_only=True)
+        self.module.load_state_dict(state["module"])
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+        self.step, self.spent_seconds, self.best = state["step"], state["spent_seconds"], state["best"]
+        return True
