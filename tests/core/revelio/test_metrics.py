@@ -1,5 +1,8 @@
 """Metrics by hand: always with counts, by expected answer, invalid apart, and no rate once curtailed."""
 
+from itertools import combinations
+
+import numpy as np
 import pytest
 
 from vlmlab.core.revelio.metrics import (
@@ -93,6 +96,17 @@ def test_diversity_by_hand():
     # ab-bc share 1 of 3, ab-de and bc-de none.
     assert diversity([("a", "b"), ("b", "c"), ("d", "e")]) == pytest.approx((2 / 3 + 1 + 1) / 3)
     assert diversity([("a",)]) is None
+
+
+def test_diversity_is_the_mean_over_pairs_worked_slowly():
+    rng = np.random.default_rng(0)
+    keys = [
+        tuple(sorted(rng.choice(list("abcdefgh"), size=rng.integers(1, 5), replace=False))) for _ in range(30)
+    ]
+
+    slow = [1 - len(set(a) & set(b)) / len(set(a) | set(b)) for a, b in combinations(keys, 2)]
+
+    assert diversity(keys) == pytest.approx(sum(slow) / len(slow))
 
 
 def test_minimal_modes_leave_out_supersets_of_any_mode():

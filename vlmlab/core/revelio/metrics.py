@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from vlmlab.core.revelio.racing import fails_needed
 from vlmlab.core.revelio.types import Key, TrialStatus
 from vlmlab.core.stats import Interval, clopper_pearson
@@ -150,13 +152,15 @@ def diversity(keys: Sequence[Key]) -> float | None:
     """Return the mean Jaccard distance over all pairs of sets, in [0, 1]; None below two sets."""
     if len(keys) < 2:
         return None
-    sets = [frozenset(key) for key in keys]
-    total = 0.0
-    for position, first in enumerate(sets):
-        for second in sets[:position]:
-            shared = len(first & second)
-            total += 1.0 - shared / (len(first) + len(second) - shared)
-    return total / (len(sets) * (len(sets) - 1) / 2)
+    names = {name: number for number, name in enumerate(sorted({name for key in keys for name in key}))}
+    has = np.zeros((len(keys), len(names)))
+    for row, key in enumerate(keys):
+        has[row, [names[name] for name in key]] = 1.0
+    sizes = has.sum(axis=1)
+    shared = has @ has.T
+    first, second = np.triu_indices(len(keys), 1)
+    overlap = shared[first, second] / (sizes[first] + sizes[second] - shared[first, second])
+    return float(1.0 - overlap.mean())
 
 
 def minimal_modes(keys: Iterable[Key]) -> list[Key]:
