@@ -49,8 +49,10 @@ def augmented(
     offset = torch.from_numpy(rng.uniform(-0.1, 0.1, (count, 1, 1, 1)))
     pixels = pixels * gain.float() + offset.float()
     roughness = np.where(rng.random(count) < 0.4, rng.uniform(0.0, 0.08, count), 0.0)
-    grain = torch.from_numpy(rng.standard_normal(tuple(pixels.shape), dtype=np.float32))
-    pixels = pixels + grain * torch.from_numpy(roughness).float()[:, None, None, None]
+    grain = torch.from_numpy(rng.standard_normal(tuple(pixels.shape[1:]), dtype=np.float32))
+    for number in np.flatnonzero(roughness):
+        offsets = [int(step) for step in rng.integers(0, pixels.shape[2], 2)]
+        pixels[number] += float(roughness[number]) * grain.roll(offsets, dims=(1, 2))
     moved = [
         _moved(row, mirror=float(m), zoom=float(z), shift=(float(s[0]), float(s[1])))
         for row, m, z, s in zip(things, mirror, zoom, shift, strict=True)
