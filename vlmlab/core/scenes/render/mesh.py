@@ -159,7 +159,7 @@ class Mesh:
 
     @property
     def outline(self) -> Floats:
-        """Points ``(k, 3)`` whose bounds are those of the mesh: large meshes give one corner a triangle."""
+        """Points ``(k, 3)`` with nearly the bounds of the mesh: large ones give a corner a triangle."""
         return self.corners.reshape(-1, 3) if len(self) < MANY_TRIANGLES else self.corners[:, 0]
 
     def moved(

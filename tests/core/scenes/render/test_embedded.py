@@ -1,0 +1,203 @@
+"""The embedded back end: golden pictures, determinism, agreement of boxes and masks, a missing Embree."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vlmlab.core.errors import GenerationError
+from vlmlab.core.scenes.driving import sample_driving
+from vlmlab.core.scenes.render import tracer
+from vlmlab.core.scenes.render.embedded import EmbeddedBackend
+from vlmlab.core.scenes.scene import Camera, SceneDescription, SceneObject
+
+CASES = Path(__file__).parent / "cases"
+WIDTH, HEIGHT = 96, 72
+CLEAR = {"sun_dir": (0.2, -0.7, 0.7), "exposure": 0.55, "cloud": 0.25}
+TOWN = {"town": "town01", "wetness": 0.0, "junction_distance": None, "appearance_seed": 4}
+
+
+def scene_with(*objects, world=None, environment=None):
+    """Return a small hand-written description."""
+    return SceneDescription(
+        domain="driving",
+        concepts=("cone",),
+        seed=7,
+        attempt=0,
+        camera=Camera((0, 0, 1.5), (0, 12, 0.6)),
+        environment={**CLEAR, **(environment or {})},
+        world={**TOWN, **(world or {})},
+        objects=objects,
+    )
+
+
+def cone(x=0.0, y=6.0, *, name="cone_0"):
+    return SceneObject(name, "cone", (x, y, 0.0), 0.0, {"appearance_seed": 1}, "cone", True)
+
+
+def render(description, **options):
+    options = {"width": WIDTH, "height": HEIGHT, "quality": "fast", **options}
+    return EmbeddedBackend().render(description, **options)
+
+
+GOLDEN = {
+    "cone_wet": scene_with(cone(), world={"wetness": 1.0}, environment={"rain": 0.3}),
+    "red_light_town02": scene_with(
+        SceneObject("light", "traffic_light", (2.5, 15.0, 0.0), 0.0, {"colour": "red"}, "light_red", True),
+        world={"town": "town02", "junction_distance": 12.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(GOLDEN))
+def test_render_matches_the_golden_picture(name):
+    """Descriptions must be equal; pixels may differ a little between processors."""
+    digests = json.loads((CASES / "golden_digests.json").read_text())
+
+    picture = render(GOLDEN[name]).image
+
+    golden = np.asarray(Image.open(CASES / f"golden_{name}.png").convert("RGB"), np.float32)
+    difference = np.abs(golden - picture)
+    assert digests[name] == GOLDEN[name].digest
+    assert difference.mean() < 1.0
+    assert np.percentile(difference, 99) < 16
+
+
+def test_render_gives_the_same_bytes_in_another_process():
+    key, seed = ("light_green", "cyclist", "weather_soft_rain"), 9
+    script = (
+        "import hashlib\n"
+        "from vlmlab.core.scenes.driving import sample_driving\n"
+        "from vlmlab.core.scenes.render.embedded import EmbeddedBackend\n"
+        f"d = sample_driving({key!r}, seed={seed})\n"
+        f"r = EmbeddedBackend().render(d, width={WIDTH}, height={HEIGHT}, quality='standard')\n"
+        "print(hashlib.sha256(r.image.tobytes()).hexdigest())\n"
+    )
+
+    here = render(sample_driving(key, seed=seed), quality="standard").image
+    there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert there.stdout.strip() == hashlib.sha256(here.tobytes()).hexdigest()
+
+
+def test_masks_lie_inside_the_visible_boxes_and_those_inside_the_amodal_boxes():
+    drawn = render(scene_with(cone(-1.0, 5.0, name="a"), cone(1.0, 9.0, name="b")), width=160, height=120)
+
+    annotations = {annotation.object_id: annotation for annotation in drawn.annotations}
+    assert set(drawn.masks) == {"a", "b"}
+    for name, mask in drawn.masks.items():
+        rows, columns = np.nonzero(mask)
+        x_min, y_min, x_max, y_max = annotations[name].visible_box
+        assert x_min <= columns.min() <= columns.max() < x_max
+        assert y_min <= rows.min() <= rows.max() < y_max
+        assert annotations[name].visible_pixels == mask.sum()
+        amodal = annotations[name].amodal_box
+        assert amodal[0] - 1.5 <= x_min
+        assert x_max <= amodal[2] + 1.5
+        assert annotations[name].visible_fraction > 0.95
+
+
+def test_a_nearer_cone_stands_lower_and_larger_in_the_picture():
+    drawn = render(
+        scene_with(cone(-1.0, 5.0, name="near"), cone(1.0, 15.0, name="far")), width=160, height=120
+    )
+
+    boxes = {annotation.object_id: annotation.visible_box for annotation in drawn.annotations}
+    assert boxes["near"][3] > boxes["far"][3]
+    assert boxes["near"][3] - boxes["near"][1] > 2 * (boxes["far"][3] - boxes["far"][1])
+
+
+def test_what_stands_in_front_takes_the_pixels():
+    box = SceneObject(
+        "box", "container", (0.0, 6.0, 0.0), 0.0, {"appearance_seed": 1}, "obstruction_near", True
+    )
+
+    drawn = render(scene_with(box, cone(0.0, 12.0)))
+
+    hidden = next(annotation for annotation in drawn.annotations if annotation.object_id == "cone_0")
+    assert hidden.visible_pixels == 0
+    assert hidden.visible_box is None
+    assert hidden.visible_fraction == 0.0
+
+
+def test_adding_an_object_leaves_the_rest_of_the_picture_as_it_was():
+    empty = render(scene_with()).image.astype(int)
+    full = render(scene_with(cone(0.9, 7.0)))
+
+    box = next(annotation for annotation in full.annotations if annotation.is_required).visible_box
+    sky = slice(0, int(box[1]) - 25)
+    assert np.abs(full.image[sky].astype(int) - empty[sky]).mean() < 4
+
+
+def mean_colour(picture):
+    return picture.reshape(-1, 3).astype(float).mean(0)
+
+
+def test_fog_lifts_the_far_road_towards_grey_and_lowers_contrast():
+    clear = render(scene_with()).image
+    foggy = render(scene_with(environment={"fog": 0.042, "fog_col": (0.72, 0.73, 0.74)})).image
+
+    assert foggy.std() < 0.7 * clear.std()
+
+
+def test_the_two_towns_look_different():
+    first = render(scene_with()).image.astype(int)
+    second = render(scene_with(world={"town": "town02"})).image.astype(int)
+
+    assert np.abs(first - second).mean() > 15
+
+
+def test_fast_and_standard_look_the_same_at_low_resolution():
+    description = sample_driving(("pedestrian",), seed=2)
+
+    fast = render(description, width=224, height=168, quality="fast").image.astype(float)
+    standard = render(description, width=224, height=168, quality="standard").image.astype(float)
+
+    assert np.abs(fast - standard).mean() < 7
+    assert np.abs(mean_colour(fast) - mean_colour(standard)).max() < 2
+
+
+def test_provenance_says_what_made_the_picture():
+    description = scene_with()
+
+    provenance = render(description).provenance
+
+    assert provenance["backend"] == "embedded"
+    assert provenance["size"] == f"{WIDTH}x{HEIGHT}"
+    assert provenance["quality"] == "fast"
+    assert provenance["description"] == description.digest
+
+
+def test_an_unknown_quality_is_refused_by_name():
+    with pytest.raises(ValueError, match="quality"):
+        render(scene_with(), quality="superb")
+
+
+def test_a_domain_without_a_world_is_a_generation_error():
+    with pytest.raises(GenerationError, match="moon"):
+        render(replace(scene_with(), domain="moon"))
+
+
+def test_missing_embree_is_a_generation_error_with_a_hint(monkeypatch):
+    monkeypatch.setitem(sys.modules, "embreex.rtcore_scene", None)
+    monkeypatch.setitem(sys.modules, "embreex.mesh_construction", None)
+
+    with pytest.raises(GenerationError, match="embreex") as caught:
+        render(scene_with())
+
+    assert "pip install embreex" in caught.value.hint
+
+
+def test_importing_the_back_end_does_not_load_embree():
+    script = "import sys, vlmlab.core.scenes.render.generator; print('embreex' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "False"
+    assert tracer.SKY == -1

@@ -1,0 +1,113 @@
+"""Contact sheets and the command that writes them."""
+
+import io
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from PIL import Image
+
+from vlmlab.core.errors import ConceptError, GenerationError
+from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.driving import sample_driving
+from vlmlab.core.scenes.render.sheet import (
+    LABEL_HEIGHT,
+    SheetCell,
+    compose_sheet,
+    draw_cells,
+    read_sets,
+    showcase_sets,
+)
+from vlmlab.core.scenes.scene import Annotation, GeneratedScene
+
+
+def grey_scene(key, seed=1, *, box=None):
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 30), (90, 90, 90)).save(buffer, "PNG")
+    annotations = (Annotation("a", "cone", "cone", True, box, box, 9, 1.0),) if box else ()
+    return GeneratedScene(sample_driving(key, seed=seed), buffer.getvalue(), "", annotations, {})
+
+
+class HalfSource:
+    """Can draw everything but cones."""
+
+    identity = "half"
+
+    def generate(self, concepts, *, seed):
+        if "cone" in concepts:
+            raise GenerationError("No cones today.")
+        return grey_scene(concepts, seed)
+
+
+def test_showcase_sets_hold_every_concept_of_the_domain_in_order_and_are_valid():
+    domain = load_domain("driving")
+
+    sets = showcase_sets(domain)
+
+    assert len(sets) == len(domain.concepts) == 30
+    assert all(concept.id in key for concept, key in zip(domain.concepts, sets, strict=True))
+    assert all(domain.is_compatible(key) for key in sets)
+
+
+def test_read_sets_takes_a_set_a_line_and_skips_comments():
+    text = "# mine\ncone, far\n\n weather_foggy_0 ,pedestrian\n"
+
+    assert read_sets(text, load_domain("driving")) == (("cone", "far"), ("pedestrian", "weather_foggy"))
+
+
+def test_read_sets_names_the_concept_that_does_not_exist():
+    with pytest.raises(ConceptError, match="unicorn"):
+        read_sets("unicorn", load_domain("driving"))
+
+
+def test_draw_cells_keeps_the_place_of_a_set_that_cannot_be_drawn():
+    cells = draw_cells(HalfSource(), [("pedestrian",), ("cone",)], seed=1)
+
+    assert [cell.label for cell in cells] == ["pedestrian", "cone"]
+    assert cells[0].scene is not None
+    assert cells[1] == SheetCell("cone", None, "No cones today.")
+
+
+def test_compose_sheet_lays_cells_out_in_rows():
+    cells = [SheetCell(str(number), grey_scene(("pedestrian",))) for number in range(5)]
+
+    sheet = compose_sheet(cells, width=40, height=30, columns=3)
+
+    assert sheet.size == (120, 2 * (30 + LABEL_HEIGHT))
+    assert sheet.getpixel((60, 10)) == (90, 90, 90)
+    assert sheet.getpixel((110, 30 + LABEL_HEIGHT + 10)) == (255, 255, 255)
+
+
+def test_compose_sheet_draws_the_boxes_of_required_objects_only_when_asked():
+    cells = [SheetCell("a", grey_scene(("cone",), box=(5.0, 5.0, 20.0, 20.0)))]
+
+    plain = np.asarray(compose_sheet(cells, width=40, height=30, with_labels=False))
+    boxed = np.asarray(compose_sheet(cells, width=40, height=30, with_labels=False, with_boxes=True))
+
+    assert (plain == 90).all()
+    assert (boxed[5, 5:20] != 90).any(-1).all()
+    assert (boxed[10, 10] == 90).all()
+
+
+def test_render_sheet_command_writes_a_picture_of_the_sets_in_a_file(tmp_path):
+    (tmp_path / "sets.txt").write_text("cone\nweather_foggy, pedestrian\n")
+    out = tmp_path / "sheet.png"
+
+    call_command(
+        "render_sheet", "--domain", "driving", "--out", str(out), "--size", "64x48", "--quality", "fast",
+        "--sets", str(tmp_path / "sets.txt"), "--seed", "3", stdout=io.StringIO(),
+    )  # fmt: skip
+
+    assert Image.open(out).size == (128, 48 + LABEL_HEIGHT)
+
+
+@pytest.mark.parametrize("size", ["big", "0x0", "9000x10", "320"])
+def test_render_sheet_command_refuses_a_strange_size(size):
+    with pytest.raises(CommandError, match="--size"):
+        call_command("render_sheet", "--size", size)
+
+
+def test_render_sheet_command_names_a_file_it_cannot_read(tmp_path):
+    with pytest.raises(CommandError, match=r"none\.txt"):
+        call_command("render_sheet", "--sets", str(tmp_path / "none.txt"))
