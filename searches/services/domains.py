@@ -31,6 +31,11 @@ class ConceptTile:
     action: str = ""
     rule_id: str = ""
 
+    @property
+    def rule_number(self) -> str:
+        """The first part of the rule's id: ``R1``."""
+        return self.rule_id.partition("_")[0]
+
 
 @dataclass(frozen=True)
 class ConceptGroup:

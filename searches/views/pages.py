@@ -2,25 +2,36 @@
 
 from types import SimpleNamespace
 
+from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from searches.enums import FindingState, RunState
 from searches.forms.components import SampleForm
+from searches.services.credits import credits_of_assets
 from vlmlab.web.figures import Chart, Column, end_label, line_trace
+from vlmlab.web.manual import manual_contents, manual_page
 
 
+@require_safe
 def credits_page(request: HttpRequest) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+    """Show whose work the scenes are made of."""
+    return render(request, "searches/credits.html", {"credits": credits_of_assets()})
 
 
+@require_safe
 def manual(request: HttpRequest, page: str) -> HttpResponse:
-    """Stub."""
-    return render(request, "404.html", status=404)
+    """Show a page of the manual."""
+    folder = settings.BASE_DIR / "docs"
+    found = manual_page(folder, page)
+    if found is None:
+        raise Http404("no such page of the manual")
+    return render(request, "searches/manual.html", {"page": found, "contents": manual_contents(folder)})
 
 
+@require_safe
 def components(request: HttpRequest) -> HttpResponse:
     """Show one of each component, to build and to test against."""
     form = SampleForm(data=SampleForm.wrong_example())

@@ -1,14 +1,18 @@
-"""Where each thing of an anchor graph is drawn: the car below, the lane ahead, the sidewalk to its right."""
+"""Where each thing of an anchor graph is drawn: the car below, the lane ahead, the sidewalk to its right.
+
+What holds for the whole scene (town, weather) stands beside the car.
+"""
 
 from dataclasses import dataclass
 
 from vlmlab.core.scenes.anchors import AnchorGraph, AnchorNode
 from vlmlab.web.icons import GLYPHS
 
-WIDTH = 480
-TOP, BOTTOM = 20, 208
-BOX_WIDTH, BOX_HEIGHT = 138, 38
-COLUMNS = {"scene": 80, "lane": 240, "ego": 240, "junction": 240, "sidewalk": 400}
+WIDTH = 304
+BOX_WIDTH, BOX_HEIGHT = 140, 38
+GAP = 10
+LANE_X, SIDE_X = 76, 228
+LEAST_HEIGHT = 216
 FAR_METRES = 20.0
 
 
@@ -53,48 +57,44 @@ class AnchorDrawing:
     nodes: tuple[DrawnNode, ...]
     edges: tuple[DrawnEdge, ...]
     sentence: str
+    has_sidewalk: bool
 
 
 def draw_anchors(graph: AnchorGraph) -> AnchorDrawing:
     """Return the drawing of a graph; boxes of one column never overlap."""
-    columns: dict[str, list[AnchorNode]] = {}
-    for node in graph.nodes:
-        column = "lane" if node.place in {"ego", "junction"} else node.place
-        columns.setdefault(column, []).append(node)
-    tallest = max(len(nodes) for nodes in columns.values())
-    height = max(232, tallest * (BOX_HEIGHT + 10) + 24)
+    lane = [node for node in graph.nodes if node.place in {"ego", "lane", "junction"}]
+    side = [node for node in graph.nodes if node not in lane]
+    tallest = max(len(lane), len(side))
+    height = max(LEAST_HEIGHT, tallest * (BOX_HEIGHT + GAP) + GAP)
     placed: dict[str, DrawnNode] = {}
-    for column, nodes in columns.items():
-        wishes = sorted(nodes, key=_metres)
-        for node, y in zip(wishes, _spread([_metres(one) for one in wishes], height), strict=True):
-            x = COLUMNS.get(column, COLUMNS["scene"])
+    for x, nodes in ((LANE_X, lane), (SIDE_X, side)):
+        nearest_first = sorted(nodes, key=_metres)
+        heights = _spread([_metres(one) for one in nearest_first], height)
+        for node, y in zip(nearest_first, heights, strict=True):
             placed[node.id] = DrawnNode(node, x, y, GLYPHS.get(node.glyph, GLYPHS["prop"])[0], _line(node))
     edges = tuple(_edge(placed[one.source], placed[one.target], one.label) for one in graph.edges)
     sentence = ". ".join(edge.sentence for edge in edges) or "Nothing is asked for."
-    return AnchorDrawing(WIDTH, height, tuple(placed.values()), edges, sentence)
+    has_sidewalk = any(node.place == "sidewalk" for node in side)
+    return AnchorDrawing(WIDTH, height, tuple(placed.values()), edges, sentence, has_sidewalk)
 
 
 def _metres(node: AnchorNode) -> float:
-    """Return how far ahead a box belongs; conditions of the whole scene hang at the top."""
-    if node.place == "ego":
+    """Return how far ahead a box belongs; the car and what holds for the whole scene stand at 0."""
+    if node.place in {"ego", "scene"}:
         return 0.0
-    if node.distance_m is not None:
-        return sum(node.distance_m) / 2
-    return FAR_METRES
+    return sum(node.distance_m) / 2 if node.distance_m is not None else FAR_METRES
 
 
 def _spread(metres: list[float], height: int) -> list[float]:
     """Return heights for ascending distances: as measured, pushed apart so that no two boxes overlap."""
-    step = BOX_HEIGHT + 10
-    lowest, highest = height - BOX_HEIGHT / 2 - 6, BOX_HEIGHT / 2 + 6
-    span = lowest - highest
+    step = BOX_HEIGHT + GAP
+    lowest, highest = height - BOX_HEIGHT / 2 - GAP / 2, BOX_HEIGHT / 2 + GAP / 2
     places: list[float] = []
     for index, metre in enumerate(metres):
-        wished = lowest - min(metre, FAR_METRES) / FAR_METRES * span
-        places.append(min(wished, places[-1] - step) if places else wished)
+        wished = lowest - min(metre, FAR_METRES) / FAR_METRES * (lowest - highest)
+        place = min(wished, places[-1] - step) if places else wished
         # Leave room above for the boxes still to come.
-        room = highest + (len(metres) - 1 - index) * step
-        places[-1] = max(places[-1], room)
+        places.append(max(place, highest + (len(metres) - 1 - index) * step))
     return places
 
 

@@ -1,4 +1,4 @@
-"""Draws the picture of every concept that the domain pages show; the result is committed under ``static/``."""
+"""Draws the picture of every concept for the domain pages; the result is committed under ``static/``."""
 
 import io
 from pathlib import Path
@@ -11,8 +11,12 @@ from PIL import Image
 from searches.services.scene_sources import scene_source
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.scenes.scene import GeneratedScene
 
 WIDTH, HEIGHT = 320, 240
+DRAWN_AT = 2  # drawn so many times larger, then cut out and scaled down
+LEAST_WINDOW = 0.5  # smallest part of the frame that is shown
+ROOM = 2.6  # height of the window in heights of the object
 COMPANIONS = ((), ("town_town01",), ("pedestrian",), ("cone",))
 # Layouts that show the concept well, found by looking at them; every other concept takes the first number.
 SEEDS: dict[str, int] = {}
@@ -36,19 +40,23 @@ class Command(BaseCommand):
         domain = load_domain(options["domain"])
         folder = options["out"] or settings.BASE_DIR / "static" / "img" / "concepts" / domain.slug
         folder.mkdir(parents=True, exist_ok=True)
-        source = scene_source(domain.slug, width=WIDTH, height=HEIGHT)
+        source = scene_source(domain.slug, width=WIDTH * DRAWN_AT, height=HEIGHT * DRAWN_AT)
         for concept in domain.concepts:
             if options["only"] and concept.id not in options["only"]:
                 continue
             seed = options["seed"] if options["seed"] is not None else SEEDS.get(concept.id, FIRST_SEED)
             scene = source.generate(smallest_set_with(concept.id, domain), seed=seed)
             target = folder / f"{concept.id}.webp"
-            Image.open(io.BytesIO(scene.image_png)).save(target, "WEBP", quality=82, method=6)
+            picture = Image.open(io.BytesIO(scene.image_png))
+            if concept.kind == "entity":
+                picture = picture.crop(window_around(concept.id, scene))
+            picture = picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+            picture.save(target, "WEBP", quality=82, method=6)
             self.stdout.write(f"{concept.id}: {target.stat().st_size / 1000:.0f} kB")
 
 
 def smallest_set_with(concept_id: str, domain: Domain) -> Key:
-    """Return a small valid set that shows the concept; a place, distance or weather needs something to act on.
+    """Return a small valid set that shows the concept: a place or a weather needs something to act on.
 
     Raises:
         CommandError: no companion makes it valid.
@@ -58,3 +66,18 @@ def smallest_set_with(concept_id: str, domain: Domain) -> Key:
         if domain.is_compatible(key):
             return key
     raise CommandError(f"No small valid set shows {concept_id}.")
+
+
+def window_around(concept_id: str, scene: GeneratedScene) -> tuple[int, int, int, int]:
+    """Return the part of the frame that shows an object with some surroundings, in the frame's shape."""
+    width, height = WIDTH * DRAWN_AT, HEIGHT * DRAWN_AT
+    boxes = [one.visible_box for one in scene.annotations if one.concept == concept_id and one.visible_box]
+    if not boxes:
+        return (0, 0, width, height)
+    x_min, y_min, x_max, y_max = boxes[0]
+    share = max(LEAST_WINDOW, ROOM * (y_max - y_min) / height, ROOM / 1.6 * (x_max - x_min) / width)
+    if share >= 1:
+        return (0, 0, width, height)
+    left = min(max((x_min + x_max) / 2 - share * width / 2, 0), width * (1 - share))
+    top = min(max((y_min + y_max) / 2 - share * height / 2, 0), height * (1 - share))
+    return (round(left), round(top), round(left + share * width), round(top + share * height))

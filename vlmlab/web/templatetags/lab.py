@@ -147,6 +147,20 @@ def finding_state(finding: Any, large: bool = False) -> SafeString:  # noqa: FBT
     return evidence.finding_state_html(finding.state, finding.get_state_display(), is_large=large)
 
 
+@register.simple_tag
+def finding_evidence(finding: Any) -> SafeString:
+    """Draw what a finding rests on: a rate, or for a set cut short its samples one by one.
+
+    Reads ``finding.run.campaign``: select it with the finding.
+    """
+    config = finding.run.campaign.config
+    if finding.is_curtailed:
+        total = max(int(config.get("samples_per_set", finding.n)), finding.n)
+        passes = finding.n - finding.fails
+        return evidence.marks_html(evidence.counted_marks(finding.fails, passes, total=total, is_final=True))
+    return evidence.rate_html(finding.fails, finding.n, threshold=config.get("failure_rate_threshold"))
+
+
 @register.inclusion_tag("components/answer.html")
 def answer(expected: str, answered: str, direction: str = "", domain: str = "driving") -> dict[str, str]:
     """Draw an answer: expected above, answered in bold below, direction last; ids become labels."""

@@ -1,0 +1,140 @@
+"""What the overview shows: what waits for a person, what runs, what was found, how the systems do."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count, Q, Sum
+from django.urls import reverse
+from django.utils import timezone
+
+from searches.enums import LIVE_STATES, FindingState, RunState
+from searches.models import Finding, SearchRun, SutRecord
+from searches.services.navigation import alive_workers
+from searches.services.sut_pages import SutLine, sut_lines, suts_with_counts
+
+RECENT_RUNS = 7
+NEWEST_FINDINGS = 5
+SHOWN_SUTS = 6
+SHOWN_TODOS = 5
+LOOK_BACK = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Todo:
+    """Something that waits for this person: a strong start, the rest of the sentence, where to act."""
+
+    sign: str
+    strong: str
+    rest: str
+    link: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Numbers of the tiles; inferences and call errors are those of runs started in the last 7 days."""
+
+    suspected: int
+    minimal: int
+    inferences: int
+    call_errors: int
+    spend_usd: float
+    busy_workers: int
+    workers: int
+    queued_runs: int
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Everything the overview shows."""
+
+    todos: tuple[Todo, ...]
+    totals: Totals
+    runs: tuple[SearchRun, ...]
+    n_runs: int
+    findings: tuple[Finding, ...]
+    suts: tuple[SutLine, ...]
+    has_own_runs: bool
+
+    @property
+    def first_sut(self) -> SutRecord | None:
+        """The system a newcomer should start with: the first that is switched on."""
+        return next((line.sut for line in self.suts if line.sut.is_enabled), None)
+
+
+def overview() -> Overview:
+    """Return the overview of the lab, in a fixed number of queries."""
+    shown = tuple(sut_lines(list(suts_with_counts().order_by("-is_enabled", "name")[:SHOWN_SUTS])))
+    counts = SearchRun.objects.aggregate(
+        all=Count("pk"),
+        own=Count("pk", filter=Q(campaign__is_sample=False)),
+        queued=Count("pk", filter=Q(state=RunState.QUEUED)),
+        inferences=Sum("n_inferences", filter=Q(created_at__gte=timezone.now() - LOOK_BACK)),
+        call_errors=Sum("n_call_errors", filter=Q(created_at__gte=timezone.now() - LOOK_BACK)),
+    )
+    totals = _totals(counts)
+    return Overview(
+        todos=_todos(totals),
+        totals=totals,
+        runs=tuple(_recent_runs()),
+        n_runs=counts["all"],
+        findings=tuple(
+            Finding.objects.select_related("run__campaign", "sut").order_by("-id")[:NEWEST_FINDINGS]
+        ),
+        suts=shown,
+        has_own_runs=counts["own"] > 0,
+    )
+
+
+def _recent_runs() -> list[SearchRun]:
+    """Return live runs first, then the newest."""
+    runs = SearchRun.objects.select_related("campaign", "sut")
+    live = list(runs.filter(state__in=LIVE_STATES).order_by("-id")[:RECENT_RUNS])
+    rest = runs.exclude(state__in=LIVE_STATES).order_by("-id")[: max(RECENT_RUNS - len(live), 1)]
+    return live + list(rest)
+
+
+def _totals(counts: dict[str, int | None]) -> Totals:
+    findings = Finding.objects.aggregate(
+        suspected=Count("pk", filter=Q(state=FindingState.SUSPECTED)),
+        minimal=Count("pk", filter=Q(state=FindingState.SUSPECTED, is_minimal_in_run=True)),
+    )
+    workers = alive_workers().aggregate(
+        all=Count("pk"), busy=Count("pk", filter=Q(run_id__isnull=False) | ~Q(job_id=""))
+    )
+    spend = SutRecord.objects.aggregate(usd=Sum("spend_usd"))["usd"]
+    return Totals(
+        suspected=findings["suspected"],
+        minimal=findings["minimal"],
+        inferences=counts["inferences"] or 0,
+        call_errors=counts["call_errors"] or 0,
+        spend_usd=spend or 0.0,
+        busy_workers=workers["busy"],
+        workers=workers["all"],
+        queued_runs=counts["queued"] or 0,
+    )
+
+
+def _todos(totals: Totals) -> tuple[Todo, ...]:
+    todos = []
+    if totals.queued_runs and not totals.workers:
+        waiting = "1 run waits" if totals.queued_runs == 1 else f"{totals.queued_runs} runs wait"
+        todos.append(
+            Todo("worker", waiting, "and no worker is there.", "Look at the workers", reverse("worker_list"))
+        )
+    halted = Q(state__in=[RunState.PAUSED, RunState.FAILED])
+    with_errors = Q(state=RunState.SUCCEEDED, n_call_errors__gt=0, is_retrying_call_errors=False)
+    waiting_runs = SearchRun.objects.filter(halted | with_errors, campaign__is_sample=False).order_by("-id")
+    todos.extend(_todo_of(run) for run in waiting_runs[:SHOWN_TODOS])
+    return tuple(todos)
+
+
+def _todo_of(run: SearchRun) -> Todo:
+    url, name = run.get_absolute_url(), f"Run {run.pk}"
+    if run.state == RunState.FAILED:
+        return Todo("warning", name, f"failed: {run.error or 'no reason was stored.'}", "Look at it", url)
+    if run.state == RunState.PAUSED:
+        reason = f": {run.error}" if run.error else "."
+        return Todo("pause", name, f"is paused{reason}", "Resume or end it", url)
+    calls = "1 call" if run.n_call_errors == 1 else f"{run.n_call_errors:,} calls"
+    return Todo("again", name, f"finished, but {calls} failed.", "Ask only those again", url)

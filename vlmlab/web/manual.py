@@ -1,0 +1,81 @@
+"""The manual: the Markdown files of ``docs/`` as pages of the site."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+PAGE_NAME = re.compile(r"[a-z0-9_-]{1,60}")
+LINK_TO_PAGE = re.compile(r"^(?:\./)?([a-z0-9_-]+)\.md(#.*)?$")
+
+
+@dataclass(frozen=True)
+class ManualPage:
+    """One page: its name in the address, its title, its text as HTML without the title."""
+
+    name: str
+    title: str
+    html: SafeString
+
+
+@dataclass(frozen=True)
+class ManualEntry:
+    """A line of the manual's contents."""
+
+    name: str
+    title: str
+
+
+def manual_contents(folder: Path) -> list[ManualEntry]:
+    """Return every page with its title, the introduction first."""
+    entries = [ManualEntry(path.stem, _title_of(path)) for path in sorted(folder.glob("*.md"))]
+    return sorted(
+        (one for one in entries if PAGE_NAME.fullmatch(one.name)),
+        key=lambda one: (one.name != "index", one.title),
+    )
+
+
+def manual_page(folder: Path, name: str) -> ManualPage | None:
+    """Return a page, or None where there is none of this name."""
+    path = folder / f"{name}.md"
+    if not PAGE_NAME.fullmatch(name) or not path.is_file():
+        return None
+    return _rendered(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=32)
+def _rendered(path: Path, changed_ns: int) -> ManualPage:
+    tokens = _parser().parse(path.read_text(encoding="utf-8"))
+    title = _title_of(path)
+    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        tokens = tokens[3:]
+    for token in tokens:
+        _tidy(token)
+    # Our own files, and the parser escapes any HTML in them.
+    html = mark_safe(_parser().renderer.render(tokens, _parser().options, {}))  # noqa: S308 - see above
+    return ManualPage(path.stem, title, html)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def _tidy(token: Token) -> None:
+    """Drop inline styles (the security policy forbids them); lead links between files to pages."""
+    token.attrs.pop("style", None)
+    target = LINK_TO_PAGE.match(str(token.attrs.get("href", "")))
+    if target:
+        token.attrs["href"] = f"../{target[1]}/{target[2] or ''}"
+    for child in token.children or []:
+        _tidy(child)
+
+
+def _title_of(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        first = file.readline().strip()
+    return first.lstrip("# ").strip() or path.stem.replace("_", " ").capitalize()
