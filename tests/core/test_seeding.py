@@ -1,6 +1,6 @@
 """Seeds depend on the run seed and every word of the purpose, and on nothing else."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlmlab.core.seeding import derive_seed, rng_for
@@ -8,6 +8,7 @@ from vlmlab.core.seeding import derive_seed, rng_for
 PURPOSE = st.lists(st.one_of(st.text(max_size=5), st.integers()), max_size=4)
 
 
+@settings(deadline=None)
 @given(st.integers(), PURPOSE)
 def test_derive_seed_is_stable_and_in_range(run_seed, purpose):
     seed = derive_seed(run_seed, *purpose)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, false_discovery_control
 
@@ -21,6 +21,7 @@ from vlmlab.core.stats import (
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
+@settings(deadline=None)
 @given(COUNTS, st.sampled_from([0.8, 0.95, 0.99]))
 def test_clopper_pearson_is_the_exact_interval_of_scipy(counts, level):
     oracle = binomtest(*counts).proportion_ci(level, method="exact")
@@ -29,6 +30,7 @@ def test_clopper_pearson_is_the_exact_interval_of_scipy(counts, level):
     assert (interval.low, interval.high) == pytest.approx((oracle.low, oracle.high), abs=1e-9)
 
 
+@settings(deadline=None)
 @given(COUNTS, st.sampled_from([0.8, 0.95, 0.99]))
 def test_wilson_is_the_score_interval_of_scipy(counts, level):
     oracle = binomtest(*counts).proportion_ci(level, method="wilson")
@@ -68,6 +70,7 @@ def test_mcnemar_by_hand():
     assert mcnemar_exact(0, 0) == 1.0
 
 
+@settings(deadline=None)
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_mcnemar_is_symmetric_and_the_binomial_test(first, second):
     p_value = mcnemar_exact(first, second)
@@ -84,6 +87,7 @@ def test_holm_by_hand():
     assert holm([]) == []
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_benjamini_hochberg_is_that_of_scipy(values):
     assert benjamini_hochberg(values) == pytest.approx(list(false_discovery_control(values)))

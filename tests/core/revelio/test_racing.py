@@ -1,7 +1,7 @@
 """Curtailment is exact, and the chance of a failure mode is the one worked by hand."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import betabinom
 
@@ -41,6 +41,7 @@ def test_certain_samples_are_those_no_answer_can_spare():
     assert [PLAIN.certain_samples(*counts) for counts in [(0, 0), (2, 0), (3, 2)]] == [5, 3, 0]
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 9).flatmap(
         lambda m: st.tuples(st.integers(1, m), st.lists(st.booleans(), min_size=m, max_size=m))
@@ -69,6 +70,7 @@ def test_hit_probability_by_hand():
     assert hit_probability(two_of_three, 2, 0, rate=0.5) == 1.0
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2), st.integers(0, 2), st.floats(0.05, 0.95))
 def test_hit_probability_is_the_beta_binomial_tail(fails, passes, rate):
     left = 5 - fails - passes
