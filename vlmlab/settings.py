@@ -58,6 +58,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "vlmlab.web.async_streams.StreamingMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -96,7 +97,7 @@ TEMPLATES = [
 
 # --- database -----------------------------------------------------------------------------------------
 DATABASES = {"default": env.db("VLMLAB_DATABASE_URL", f"sqlite:///{DATA_DIR / 'vlmlab.sqlite3'}")}
-DATABASES["default"]["CONN_MAX_AGE"] = 0
+DATABASES["default"]["CONN_MAX_AGE"] = 0  # under ASGI each request has a thread of its own
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # WAL + IMMEDIATE: concurrent writers wait instead of failing with "database is locked".
     DATABASES["default"]["OPTIONS"] = {
@@ -108,7 +109,6 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         ),
     }
 else:
-    DATABASES["default"]["CONN_MAX_AGE"] = 60
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -219,7 +219,14 @@ MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "()": "vlmlab.web.log_format.RedactingFormatter",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+            "secrets": [SECRET_KEY],
+        }
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("VLMLAB_LOG_LEVEL", "INFO")},
     "loggers": {"axes": {"level": "WARNING"}},

@@ -139,17 +139,24 @@ class Supervisor:
 
         The listening socket is open before the web process is: the question waits in its backlog.
         """
-        if self.probe is None:
-            url = urlsplit(self.plan.health_url)
-            self.probe = socket.create_connection((url.hostname or "", url.port or 80), timeout=1.0)
-            request = f"GET {url.path} HTTP/1.1\r\nHost: {url.netloc}\r\nConnection: close\r\n\r\n"
-            self.probe.sendall(request.encode())
-        if not select.select([self.probe], [], [], 0)[0]:
-            return False
-        with self.probe as probe, suppress(OSError):
-            self.probe = None
-            return re.match(rb"HTTP/1\.\d [1-4]\d\d ", probe.recv(64)) is not None
-        return False
+        try:
+            if self.probe is None:
+                self.probe = self._ask()
+            if not select.select([self.probe], [], [], 0)[0]:
+                return False
+            answer = self.probe.recv(64)
+        except OSError:
+            answer = b""
+        if self.probe is not None:
+            self.probe.close()
+        self.probe = None
+        return re.match(rb"HTTP/1\.\d [1-4]\d\d ", answer) is not None
+
+    def _ask(self) -> socket.socket:
+        url = urlsplit(self.plan.health_url)
+        probe = socket.create_connection((url.hostname or "", url.port or 80), timeout=1.0)
+        probe.sendall(f"GET {url.path} HTTP/1.1\r\nHost: {url.netloc}\r\nConnection: close\r\n\r\n".encode())
+        return probe
 
     def _on_stop(self, number: int, frame: FrameType | None) -> None:
         self.stop_requests += 1
