@@ -12,7 +12,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -51,18 +53,36 @@ def pictures(folder: Path | None, count: int, *, width: int, height: int) -> lis
     return result
 
 
-def best_rate(ask: Callable[[], object], count: int, *, repeats: int) -> float:
-    """Return inferences a second of the fastest of several repeats."""
-    seconds = []
+@dataclass(frozen=True)
+class Measured:
+    """Rates of one way to ask.
+
+    Attributes:
+        name: who was asked and how.
+        rate: inferences a second of wall time, fastest repeat.
+        cpu_ms: processor milliseconds of all threads an inference, fastest repeat.
+        texts: the answers.
+    """
+
+    name: str
+    rate: float
+    cpu_ms: float
+    texts: list[str]
+
+
+def measure(name: str, ask: Callable[[], list[str]], *, repeats: int) -> Measured:
+    """Ask once to warm up, then several times, and keep the fastest."""
+    texts, wall, cpu = ask(), [], []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         ask()
-        seconds.append(time.perf_counter() - start)
-    return count / min(seconds)
+        wall.append(time.perf_counter() - start)
+        cpu.append(time.process_time() - cpu_start)
+    return Measured(name, len(texts) / min(wall), 1000 * min(cpu) / len(texts), texts)
 
 
-def ours(options: argparse.Namespace, requests: list[SutRequest], batch_size: int) -> tuple[float, list[str]]:
-    """Return the rate and the answers of our adapter at one batch size."""
+def ours(options: argparse.Namespace, requests: list[SutRequest], batch_size: int) -> Measured:
+    """Measure our adapter at one batch size."""
     sut = load_sut(
         "transformers_local",
         {
@@ -74,40 +94,45 @@ def ours(options: argparse.Namespace, requests: list[SutRequest], batch_size: in
         },
         CheckpointRoots(allow_any_folder=True),
     )
-    replies = sut.generate(requests)
-    failed = [reply.call_error for reply in replies if reply.is_call_error]
-    if failed:
-        sys.exit(f"{len(failed)} calls failed: {failed[0]}")
-    rate = best_rate(lambda: sut.generate(requests), len(requests), repeats=options.repeats)
-    sut.close()
-    return rate, [reply.text for reply in replies]
-
-
-def peer(options: argparse.Namespace, requests: list[SutRequest]) -> tuple[float, list[str]]:
-    """Return the rate and the answers of ``transformers.pipeline`` asked one by one."""
-    import torch
-    from transformers import pipeline
-
-    device = "cuda" if torch.cuda.is_available() and options.device != "cpu" else "cpu"
-    dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    asker = pipeline("image-text-to-text", model=options.checkpoint, dtype=dtype, device=device)
 
     def ask_all() -> list[str]:
-        texts = []
-        for request in requests:
-            image = Image.open(io.BytesIO(request.image_png))
-            content = [{"type": "image", "image": image}, {"type": "text", "text": request.prompt}]
-            (output,) = asker(
-                text=[{"role": "user", "content": content}],
-                max_new_tokens=options.max_new_tokens,
-                do_sample=False,
-                return_full_text=False,
-            )
-            texts.append(str(output["generated_text"]))
-        return texts
+        replies = sut.generate(requests)
+        failed = [reply.call_error for reply in replies if reply.is_call_error]
+        if failed:
+            sys.exit(f"{len(failed)} calls failed: {failed[0]}")
+        return [reply.text for reply in replies]
 
-    texts = ask_all()
-    return best_rate(ask_all, len(requests), repeats=options.repeats), texts
+    result = measure(f"adapter, batch {batch_size}", ask_all, repeats=options.repeats)
+    common = Counter(result.texts).most_common(4)
+    print(f"batch {batch_size}: memory {resident_megabytes():.0f} MB, answers {common}")
+    sut.close()
+    return result
+
+
+def peer(options: argparse.Namespace, requests: list[SutRequest]) -> Measured:
+    """Measure ``transformers.pipeline`` asked one by one."""
+    import torch
+    import transformers
+
+    library_logging: Any = transformers.utils.logging
+    library_logging.set_verbosity_error()
+    device = "cuda" if torch.cuda.is_available() and options.device != "cpu" else "cpu"
+    dtype = torch.bfloat16 if device == "cuda" else torch.float32
+    asker: Any = transformers.pipeline(
+        "image-text-to-text", model=options.checkpoint, dtype=dtype, device=device
+    )
+    decoding = {"max_new_tokens": options.max_new_tokens, "do_sample": False}
+
+    def ask(request: SutRequest) -> str:
+        image = Image.open(io.BytesIO(request.image_png))
+        content = [{"type": "image", "image": image}, {"type": "text", "text": request.prompt}]
+        conversation = [{"role": "user", "content": content}]
+        (output,) = asker(text=conversation, generate_kwargs=decoding, return_full_text=False)
+        return str(output["generated_text"])
+
+    return measure(
+        "pipeline, one by one", lambda: [ask(request) for request in requests], repeats=options.repeats
+    )
 
 
 def main() -> None:
@@ -131,21 +156,15 @@ def main() -> None:
     made = pictures(options.pictures, options.requests, width=options.width, height=options.height)
     requests = [SutRequest(png, PROMPT) for png in made]
     print(f"memory before loading: {resident_megabytes():.0f} MB")
-    rows = []
-    for batch_size in options.batch_sizes:
-        rate, texts = ours(options, requests, batch_size)
-        rows.append((f"adapter, batch {batch_size}", rate, texts))
-        print(
-            f"batch {batch_size}: memory {resident_megabytes():.0f} MB, answers {Counter(texts).most_common(4)}"
-        )
-    base = rows[0][1]
+    rows = [ours(options, requests, batch_size) for batch_size in options.batch_sizes]
     if not options.no_peer:
-        base, texts = peer(options, requests)
-        rows.append(("pipeline, one by one", base, texts))
-    print(f"\n{'who':24}{'inferences/s':>14}{'ms each':>10}{'ratio':>8}{'same answers as first row':>28}")
-    for name, rate, texts in rows:
-        same = sum(one == other for one, other in zip(texts, rows[0][2], strict=True))
-        print(f"{name:24}{rate:14.1f}{1000 / rate:10.1f}{rate / base:8.2f}{same:>21} / {len(texts)}")
+        rows.append(peer(options, requests))
+    base = rows[-1]
+    print(f"\n{'who':24}{'inferences/s':>14}{'CPU ms each':>13}{'times peer':>12}{'same as first row':>20}")
+    for row in rows:
+        same = sum(one == other for one, other in zip(row.texts, rows[0].texts, strict=True))
+        ratio = row.rate / base.rate
+        print(f"{row.name:24}{row.rate:14.1f}{row.cpu_ms:13.1f}{ratio:12.2f}{same:>14} / {len(row.texts)}")
 
 
 if __name__ == "__main__":
