@@ -130,7 +130,7 @@ class RegisterSutForm(LocalSutForm):
         label="Short name",
         max_length=64,
         required=False,
-        help_text="For addresses and the shell; made from the name when left empty. It cannot be changed later.",
+        help_text="For addresses and the shell; made from the name if left empty. It cannot be changed.",
     )
     field_order = ["name", "slug", "description", "folder", "hub_id", "revision"]
 

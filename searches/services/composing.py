@@ -90,7 +90,7 @@ def options_seed(scene_seed: int, key: Key) -> int:
 
 
 def clashes(domain: Domain, key: Key) -> dict[str, str]:
-    """Return for every concept outside the set what of the set it would exclude."""
+    """Return for every concept that cannot be added what of the set it would exclude ("" = the set is full)."""
     chosen, found = set(key), {}
     for concept in domain.concepts:
         if concept.id in chosen:
@@ -105,7 +105,7 @@ def clashes(domain: Domain, key: Key) -> dict[str, str]:
         if excluded:
             found[concept.id] = f"excludes {excluded[0].lower()}"
         elif len(key) >= domain.max_size:
-            found[concept.id] = f"a set has at most {domain.max_size}"
+            found[concept.id] = ""  # the set is full; one sentence beside the chips says so
     return found
 
 
