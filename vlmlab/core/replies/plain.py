@@ -79,7 +79,8 @@ def plain_text(text: str) -> str:
 
     Lines are kept; every run of blank lines becomes one line break. Struck-out words are dropped.
     """
-    text = compatible_form(text).replace("\r", "\n")
+    # One character may become eighteen; what grows past the limit is no answer anybody meant.
+    text = compatible_form(text)[:MAX_CHARACTERS].replace("\r", "\n")
     for pattern in (_STRUCK_OUT, _INLINE_TAG, _LATEX_FONT, _MARKDOWN):
         text = pattern.sub("", text)
     return _NEWLINES.sub("\n", _BLANKS.sub(" ", text)).strip()
