@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,6 +11,7 @@ from searches.models import Finding, SearchRun
 from searches.services.results import exact_convergence, run_metrics
 from vlmlab.core.revelio.metrics import RevelioMetrics, Share
 
+MEDIA_TYPES = {"csv": "text/csv", "json": "application/json"}
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 CHUNK = 500
 
@@ -96,13 +97,9 @@ def run_json(run: SearchRun) -> Iterator[str]:
     }
     yield json.dumps(head, ensure_ascii=False, default=str)[:-1]
     yield ', "sets": '
-    yield from _json_rows(run.trials.order_by("order").values("concepts", *TRIAL_COLUMNS))
+    yield from trials_json(run)
     yield ', "samples": '
-    yield from _json_rows(
-        run.samples.order_by("step", "position").values(
-            "actions", "annotations", "collision", *SAMPLE_COLUMNS
-        )
-    )
+    yield from samples_json(run)
     yield "}\n"
 
 
@@ -111,9 +108,20 @@ def trials_csv(run: SearchRun) -> Iterator[str]:
     return _csv(TRIAL_COLUMNS, run.trials.order_by("order").values_list(*TRIAL_COLUMNS))
 
 
+def trials_json(run: SearchRun) -> Iterator[str]:
+    """Return the sets of a run as a JSON list, piece by piece."""
+    yield from _json_rows(run.trials.order_by("order").values("concepts", *TRIAL_COLUMNS))
+
+
 def samples_csv(run: SearchRun) -> Iterator[str]:
     """Return the samples of a run as CSV lines."""
     return _csv(SAMPLE_COLUMNS, run.samples.order_by("step", "position").values_list(*SAMPLE_COLUMNS))
+
+
+def samples_json(run: SearchRun) -> Iterator[str]:
+    """Return the samples of a run as a JSON list, piece by piece."""
+    rows = run.samples.order_by("step", "position")
+    yield from _json_rows(rows.values("actions", "annotations", "collision", *SAMPLE_COLUMNS))
 
 
 def findings_csv(findings: QuerySet[Finding]) -> Iterator[str]:
@@ -176,3 +184,15 @@ def _json_rows(rows: QuerySet[Any, dict[str, Any]]) -> Iterator[str]:
 def _joined(parts: Iterable[str]) -> Iterator[str]:
     for number, part in enumerate(parts):
         yield part if number == 0 else f",\n{part}"
+
+
+# (what, format) -> writer; the addresses of a run's exports.
+RUN_EXPORTS: dict[tuple[str, str], Callable[[SearchRun], Iterator[str]]] = {
+    ("run", "json"): run_json,
+    ("sets", "csv"): trials_csv,
+    ("sets", "json"): trials_json,
+    ("samples", "csv"): samples_csv,
+    ("samples", "json"): samples_json,
+    ("findings", "csv"): lambda run: findings_csv(_findings(run)),
+    ("findings", "json"): lambda run: findings_json(_findings(run)),
+}

@@ -1,0 +1,228 @@
+"""What the page of one run shows while it works and after: facts, best sets, log, worker, metrics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from searches.enums import RunState, TrialStatus, Verdict
+from searches.models import Campaign, Finding, RunEvent, Sample, SearchRun, Trial
+from searches.services.navigation import alive_workers
+from searches.services.owners import parse_owner
+from searches.services.results import (
+    ExpectedRow,
+    RunOverview,
+    best_trials,
+    expected_table,
+    run_metrics,
+    run_overview,
+    thin,
+)
+from vlmlab.core.revelio.metrics import ConvergencePoint, RevelioMetrics
+
+BEST_SETS = 8
+LOG_LINES = 12
+OLDER_LOG_LINES = 100
+METRICS_AT_ONCE = 3_000  # sets; above, the metrics come in a request of their own
+
+
+@dataclass(frozen=True)
+class SetLine:
+    """One concept set of a table.
+
+    Attributes:
+        picture: SHA-256 of a scene answered wrongly, "" where none is kept.
+        is_settled: nothing more will be asked of it, so what is missing is not needed.
+        has_rate: whether k/n is a rate (all samples were taken); else only its samples are shown.
+    """
+
+    trial: Trial
+    finding: Finding | None
+    picture: str
+    is_settled: bool
+    has_rate: bool
+
+
+@dataclass(frozen=True)
+class LogPart:
+    """Lines of a run's log, newest first; ``before`` is where the older ones start, None at the end."""
+
+    lines: list[RunEvent]
+    before: int | None
+
+
+@dataclass(frozen=True)
+class RunCurves:
+    """Failure modes against inferences: all, and those that contain no other."""
+
+    modes: list[ConvergencePoint]
+    minimal: list[ConvergencePoint]
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """Everything of a run's page that changes while it works.
+
+    Attributes:
+        who: the worker that has it, in words.
+        problem: why nothing moves, with what to do; "" when all is well.
+    """
+
+    overview: RunOverview
+    best: list[SetLine]
+    expected: list[ExpectedRow]
+    curves: RunCurves
+    log: LogPart
+    who: str
+    problem: str
+
+    @property
+    def run(self) -> SearchRun:
+        """The run."""
+        return self.overview.run
+
+
+def runs_for_list() -> QuerySet[SearchRun]:
+    """Return runs with what a row of a list needs, newest first; every number stands in the row itself."""
+    return SearchRun.objects.select_related("campaign", "sut").order_by("-id")
+
+
+def run_for_page(pk: int) -> SearchRun | None:
+    """Return a run with campaign, system and the run it was copied from."""
+    return SearchRun.objects.select_related("campaign", "sut", "created_by").filter(pk=pk).first()
+
+
+def campaigns_for_choice(limit: int = 200) -> QuerySet[Campaign]:
+    """Return the newest campaigns."""
+    return Campaign.objects.order_by("-id")[:limit]
+
+
+def run_page(run: SearchRun) -> RunPage:
+    """Return what the polled part of a run's page shows.
+
+    Raises:
+        VlmLabError: its settings or its domain are not known to this version.
+    """
+    overview = run_overview(run)
+    return RunPage(
+        overview=overview,
+        best=set_lines(best_trials(run, BEST_SETS), run=run, samples_per_set=overview.config.samples_per_set),
+        expected=expected_table(run),
+        curves=run_curves(run),
+        log=log_part(run, limit=LOG_LINES),
+        who=_who(run),
+        problem=_problem(run),
+    )
+
+
+def page_etag(run: SearchRun) -> str:
+    """Return a mark that changes whenever the polled part must change, also when its worker falls silent."""
+    late = "late" if is_late(run) else "waiting" if run.state == RunState.QUEUED and _nobody(run) else ""
+    return f"{run.etag}-{late}"
+
+
+def is_late(run: SearchRun) -> bool:
+    """Whether a worker has the run but did not renew its lease in time."""
+    at_work = run.state in (RunState.RUNNING, RunState.CANCELLING)
+    return at_work and run.lease_expires is not None and run.lease_expires < timezone.now()
+
+
+def set_lines(trials: Sequence[Trial], *, run: SearchRun, samples_per_set: int) -> list[SetLine]:
+    """Return rows for concept sets whose findings are fetched, with one picture each (one query)."""
+    pictures = _pictures([trial.pk for trial in trials if trial.fails])
+    return [_line(trial, pictures, run=run, samples_per_set=samples_per_set) for trial in trials]
+
+
+def run_curves(run: SearchRun) -> RunCurves:
+    """Return the curves of a run from its findings alone, at most 500 points each."""
+    rows = list(
+        run.findings.order_by("found_at_inference", "id").values_list(
+            "found_at_inference", "is_minimal_in_run"
+        )
+    )
+    return RunCurves(
+        modes=_curve([at for at, _ in rows], run.n_inferences),
+        minimal=_curve([at for at, is_minimal in rows if is_minimal], run.n_inferences),
+    )
+
+
+def log_part(run: SearchRun, *, before: int | None = None, limit: int = OLDER_LOG_LINES) -> LogPart:
+    """Return lines of the log, newest first, older than ``before``."""
+    rows = run.events.order_by("-id")
+    if before is not None:
+        rows = rows.filter(pk__lt=before)
+    lines = list(rows[: limit + 1])
+    shown = lines[:limit]
+    return LogPart(shown, shown[-1].pk if len(lines) > limit else None)
+
+
+def cached_metrics(run: SearchRun) -> RevelioMetrics:
+    """Return the metrics of a run; kept in memory until the run changes."""
+    return _metrics(run.pk, f"{run.etag}-{run.n_call_errors}-{run.n_modes}")
+
+
+def comes_later(run: SearchRun) -> bool:
+    """Whether the metrics take so long that the page must not wait for them."""
+    return run.n_trials > METRICS_AT_ONCE
+
+
+@lru_cache(maxsize=64)
+def _metrics(run_id: int, mark: str) -> RevelioMetrics:
+    return run_metrics(SearchRun.objects.select_related("campaign").get(pk=run_id))
+
+
+def _curve(found: Sequence[int], last: int) -> list[ConvergencePoint]:
+    points = [ConvergencePoint(0, 0)]
+    points += [ConvergencePoint(at, number) for number, at in enumerate(found, start=1)]
+    if points[-1].inferences < last:
+        points.append(ConvergencePoint(last, points[-1].modes))
+    return thin(points)
+
+
+def _pictures(trial_ids: Sequence[int]) -> dict[int, str]:
+    rows = (
+        Sample.objects.filter(trial__in=trial_ids, verdict=Verdict.FAIL)
+        .exclude(image_sha256="")
+        .order_by("-number")
+    )
+    return dict(rows.values_list("trial_id", "image_sha256"))
+
+
+def _line(trial: Trial, pictures: dict[int, str], *, run: SearchRun, samples_per_set: int) -> SetLine:
+    taken = trial.fails + trial.passes
+    is_decided = trial.status in (TrialStatus.DECIDED_FAIL, TrialStatus.DECIDED_PASS)
+    return SetLine(
+        trial=trial,
+        finding=getattr(trial, "finding", None),
+        picture=pictures.get(trial.pk, ""),
+        is_settled=run.is_final or trial.status != TrialStatus.OPEN,
+        has_rate=is_decided and not trial.is_curtailed and taken >= samples_per_set,
+    )
+
+
+def _who(run: SearchRun) -> str:
+    if not run.owner:
+        return ""
+    owner = parse_owner(run.owner)
+    return f"{owner.host}, process {owner.pid}"
+
+
+def _nobody(run: SearchRun) -> bool:
+    queues = alive_workers().values_list("queues", flat=True)
+    return not any(run.queue in served for served in queues)
+
+
+def _problem(run: SearchRun) -> str:
+    if is_late(run):
+        return (
+            "The worker that had this run fell silent. Nothing is lost: another worker takes it over within "
+            "a minute or so."
+        )
+    if run.state == RunState.QUEUED and _nobody(run):
+        return (
+            f"No worker serves the {run.get_queue_display()} queue, so the run waits. It begins by itself as "
+            "soon as one starts."
+        )
+    return ""

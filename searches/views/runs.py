@@ -1,0 +1,143 @@
+"""Pages of runs: list, one run while it works and after, its log, and what people do to it."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from searches import launch
+from searches.charts.convergence import Curve, convergence_chart
+from searches.filters.runs import RunFilter
+from searches.models import SearchRun, User
+from searches.services import run_pages, runs
+from searches.services.finding_lists import run_findings
+from vlmlab.core.errors import VlmLabError
+
+PAGE_SIZE = 25
+STOP_POLLING = 286  # HTMX: take this answer and ask no more
+
+
+@require_safe
+def run_list(request: HttpRequest) -> HttpResponse:
+    """Show the runs, newest first."""
+    narrowed = RunFilter(request.GET, queryset=run_pages.runs_for_list())
+    page = Paginator(narrowed.qs, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "filter": narrowed,
+        "page_obj": page,
+        "is_filtered": any(request.GET.get(name) for name in narrowed.filters),
+    }
+    return render(request, "searches/run_list.html", context)
+
+
+@require_safe
+def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show one run."""
+    run = _run(pk)
+    context = _live(run) | {"comes_later": run_pages.comes_later(run)}
+    if run.is_final:
+        context |= {"findings": run_findings(run)}
+        if not context["comes_later"]:
+            context["metrics"] = run_pages.cached_metrics(run)
+    return render(request, "searches/run_detail.html", context)
+
+
+@require_safe
+def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the part of a run's page that changes; 304 while nothing did, 286 once nothing will."""
+    run = _run(pk)
+    etag = f'"{run_pages.page_etag(run)}"'
+    if request.headers.get("If-None-Match") == etag:
+        response: HttpResponse = HttpResponseNotModified()
+    else:
+        response = render(request, "searches/run_progress.html", _live(run))
+        if run.is_final:
+            response.status_code = STOP_POLLING
+            # The page as a whole has more to show now: metrics, findings, other buttons.
+            response["HX-Refresh"] = "true"
+    response["ETag"] = etag
+    response["Cache-Control"] = "private, no-cache"
+    return response
+
+
+@require_safe
+def run_metrics(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the metrics of a long run, fetched after its page."""
+    run = _run(pk)
+    context = {"run": run, "metrics": run_pages.cached_metrics(run), "page": {"overview": None}}
+    return render(request, "searches/run_metrics.html", context)
+
+
+@require_safe
+def run_log(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show older lines of the log."""
+    run = _run(pk)
+    before = request.GET.get("before", "")
+    log = run_pages.log_part(run, before=int(before) if before.isdigit() else None)
+    is_part = request.headers.get("HX-Request") == "true"
+    return render(
+        request, "searches/run_log_lines.html" if is_part else "searches/run_log.html", {"run": run, "log": log}
+    )
+
+
+@require_POST
+def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    """End a run."""
+    return _act(request, pk, runs.cancel_run, "The run is being ended. What it found is kept.")
+
+
+@require_POST
+def run_pause(request: HttpRequest, pk: int) -> HttpResponse:
+    """Pause a run."""
+    return _act(request, pk, runs.pause_run, "The run is paused.")
+
+
+@require_POST
+def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
+    """Go on with a halted run."""
+    return _act(request, pk, launch.resume_run, "The run goes on where it was.")
+
+
+@require_POST
+def run_retry_call_errors(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask only the failed calls again."""
+    return _act(request, pk, launch.retry_call_errors, "The failed calls are asked again.")
+
+
+def _act(request: HttpRequest, pk: int, action: Callable[..., None], done: str) -> HttpResponse:
+    run = _run(pk)
+    try:
+        action(run, by=cast(User, request.user))
+    except VlmLabError as error:
+        messages.error(request, f"{error.message} {error.hint}".strip())
+    else:
+        messages.success(request, done)
+    return redirect(run)
+
+
+def _run(pk: int) -> SearchRun:
+    run = run_pages.run_for_page(pk)
+    if run is None:
+        raise Http404("no such run")
+    return run
+
+
+def _live(run: SearchRun) -> dict[str, Any]:
+    page = run_pages.run_page(run)
+    curves = [Curve("This run", page.curves.modes)]
+    if page.curves.minimal != page.curves.modes:
+        curves.append(Curve("Minimal only", page.curves.minimal))
+    budget = page.overview.config.inference_budget
+    return {
+        "run": run,
+        "page": page,
+        "config": page.overview.config,
+        "chart": convergence_chart(curves, budget=budget, slug=f"run-{run.pk}-failure-modes"),
+        "etag": run_pages.page_etag(run),
+        "can_resume": run.state in runs.RESUMABLE,
+        "can_retry": run.n_call_errors > 0 and run.state in runs.RETRIABLE,
+    }
