@@ -104,6 +104,7 @@ class _Slice:
         self.should_stop = should_stop
         self.should_yield = should_yield
         self.ask_seconds = 0.0
+        self.batches = 0
 
     def work(self) -> SliceEnd:
         run = self.read()
@@ -123,6 +124,7 @@ class _Slice:
             except BatchInterrupted:
                 keep(live)  # the batch stays asked and is answered in the next slice
                 return _let_go(self.lease, SliceEnd.STOPPED)
+            self.batches += 1
             presence.progressed(self.lease)
 
     def read(self) -> SearchRun:
@@ -163,6 +165,8 @@ class _Slice:
         """End when this worker is asked to stop or the slice is full."""
         if self.should_stop():
             return _let_go(self.lease, SliceEnd.STOPPED)
+        if self.batches == 0:
+            return None  # a slice that is shorter than the replay must still bring the run on
         if time.monotonic() >= self.deadline or self.should_yield():
             return _let_go(self.lease, SliceEnd.TIME_UP)
         return None

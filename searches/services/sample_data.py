@@ -1,0 +1,168 @@
+"""Sample data: the shipped model and a real finished run of it, so that no page is empty on the first day."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models.functions import Now
+from django.utils.dateparse import parse_datetime
+
+from searches.enums import RunState
+from searches.models import Campaign, Finding, RunEvent, Sample, SearchRun, SutRecord, Trial
+from searches.services.blobs import blob_path, digest_of, store_blob
+from searches.services.suts import register_sut
+from vlmlab.core.errors import VlmLabError
+
+FOLDER = Path(__file__).resolve().parents[1] / "sample_data"
+FIXTURE = "run.json"
+FORMAT = 1
+POCKET_SLUG = "pocket"
+POCKET_NOTE = (
+    "A very small vision-language model trained for this lab on its own rendered driving scenes. It shows "
+    "how everything works and has real weaknesses of its own; it says nothing about other models."
+)
+RowT = TypeVar("RowT", Sample, Finding)
+LEFT_OUT = frozenset(
+    {"id", "run", "trial", "sut", "campaign", "created_by", "cloned_from", "owner", "created_at"}
+)
+
+
+def load_sample_data() -> list[str]:
+    """Register the shipped model and load the sample run; what is there already stays as it is.
+
+    Returns:
+        One sentence for each thing done or left out.
+    """
+    notes = [_register_pocket()]
+    path = FOLDER / FIXTURE
+    if not path.exists():
+        return [*notes, "No sample run is shipped with this version."]
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if Campaign.objects.filter(is_sample=True, name=content["campaign"]["name"]).exists():
+        return [*notes, "The sample run is there already."]
+    if not SutRecord.objects.filter(slug=content["sut"]["slug"]).exists():
+        return [
+            *notes,
+            f"The sample run is left out: its system “{content['sut']['slug']}” is not registered.",
+        ]
+    run = load_run(content, pictures=FOLDER / "pictures")
+    return [*notes, f"Sample run loaded: {run.n_inferences} answers, {run.n_modes} failure modes."]
+
+
+def _register_pocket() -> str:
+    if SutRecord.objects.filter(slug=POCKET_SLUG).exists():
+        return "The shipped model is registered already."
+    folder = Path(settings.SHIPPED_MODEL_DIR) / POCKET_SLUG
+    if not (folder / "config.json").exists():
+        return "The shipped model is not in this copy: register a checkpoint of your own on the systems page."
+    try:
+        register_sut(
+            slug=POCKET_SLUG,
+            name="Pocket VLM",
+            kind="transformers_local",
+            params={"checkpoint": f"shipped:{POCKET_SLUG}"},
+            by=None,
+            description=POCKET_NOTE,
+            is_sample=True,
+        )
+    except VlmLabError as error:
+        return f"The shipped model cannot be registered: {error}"
+    return "The shipped model is registered as “pocket”."
+
+
+def dump_run(run: SearchRun, *, folder: Path, pictures: int) -> Path:
+    """Write a finished run as a sample: one JSON file and the pictures of its findings.
+
+    Args:
+        run: a finished run.
+        folder: where ``run.json`` and ``pictures/`` go.
+        pictures: how many pictures to ship at most; those of findings first.
+
+    Raises:
+        VlmLabError: the run has not finished.
+    """
+    if run.state != RunState.SUCCEEDED:
+        raise VlmLabError("Only a finished run can become sample data.", hint="Wait until it has finished.")
+    trials = list(run.trials.order_by("order"))
+    places = {trial.pk: place for place, trial in enumerate(trials)}
+    content = {
+        "format": FORMAT,
+        "sut": {"slug": run.sut.slug},
+        "campaign": _columns(run.campaign) | {"is_sample": True},
+        "run": _columns(run),
+        "trials": [_columns(trial) for trial in trials],
+        "samples": [
+            _columns(sample) | {"trial": places[sample.trial_id]}
+            for sample in run.samples.order_by("step", "position")
+        ],
+        "findings": [
+            _columns(finding) | {"trial": places[finding.trial_id]} for finding in run.findings.order_by("id")
+        ],
+        "events": [_columns(event) for event in run.events.order_by("id")],
+    }
+    (folder / "pictures").mkdir(parents=True, exist_ok=True)
+    for old in (folder / "pictures").glob("*.png"):
+        old.unlink()
+    for sha256 in _chosen_pictures(run, pictures):
+        (folder / "pictures" / f"{sha256}.png").write_bytes(blob_path(sha256).read_bytes())
+    path = folder / FIXTURE
+    path.write_text(json.dumps(content, indent=1, default=str, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+@transaction.atomic
+def load_run(content: dict[str, Any], *, pictures: Path) -> SearchRun:
+    """Make the rows of a sample run and store its pictures.
+
+    Raises:
+        VlmLabError: another version of the lab wrote it.
+    """
+    if content.get("format") != FORMAT:
+        raise VlmLabError("The sample run was written by another version.", hint="Write it again.")
+    sut = SutRecord.objects.get(slug=content["sut"]["slug"])
+    campaign = Campaign.objects.create(**content["campaign"])
+    run = SearchRun.objects.create(campaign=campaign, sut=sut, **_dated(SearchRun, content["run"]))
+    trials = Trial.objects.bulk_create(Trial(run=run, **row) for row in content["trials"])
+    Sample.objects.bulk_create(_rows_of_trials(Sample, run, trials, content["samples"]), batch_size=500)
+    findings = _rows_of_trials(Finding, run, trials, content["findings"])
+    for finding in findings:
+        finding.sut = sut
+    Finding.objects.bulk_create(findings)
+    RunEvent.objects.bulk_create(RunEvent(run=run, **_dated(RunEvent, row)) for row in content["events"])
+    for path in sorted(pictures.glob("*.png")):
+        png = path.read_bytes()
+        if digest_of(png) == path.stem:
+            store_blob(png)
+    SearchRun.objects.filter(pk=run.pk).update(finished_at=Now())
+    return run
+
+
+def _rows_of_trials(
+    model: type[RowT], run: SearchRun, trials: Sequence[Trial], rows: list[dict[str, Any]]
+) -> list[RowT]:
+    return [model(run=run, **row | {"trial": trials[row["trial"]]}) for row in rows]
+
+
+def _columns(row: models.Model) -> dict[str, Any]:
+    fields = [field for field in row._meta.concrete_fields if field.name not in LEFT_OUT]
+    return {field.name: field.value_from_object(row) for field in fields}
+
+
+def _dated(model: type[models.Model], values: dict[str, Any]) -> dict[str, Any]:
+    dates = {field.name for field in model._meta.concrete_fields if isinstance(field, models.DateTimeField)}
+    return {
+        name: parse_datetime(value) if name in dates and isinstance(value, str) else value
+        for name, value in values.items()
+    }
+
+
+def _chosen_pictures(run: SearchRun, limit: int) -> list[str]:
+    of_findings = [
+        sha for shas in run.findings.order_by("id").values_list("thumbnails", flat=True) for sha in shas
+    ]
+    others = run.samples.order_by("step", "position").values_list("image_sha256", flat=True)
+    wanted = dict.fromkeys([*of_findings, *others])
+    return [sha256 for sha256 in wanted if sha256 and blob_path(sha256).exists()][:limit]
