@@ -8,8 +8,18 @@ from django.core.management.base import BaseCommand, CommandError
 
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.generator import make_scene_source
-from vlmlab.core.scenes.render.sheet import compose_sheet, draw_cells, read_sets, showcase_sets
+from vlmlab.core.scenes.render.sheet import (
+    SheetCell,
+    blind_items,
+    compose_sheet,
+    draw_blind,
+    draw_cells,
+    read_sets,
+    showcase_sets,
+)
+from vlmlab.core.scenes.scene import SceneSource
 
 
 class Command(BaseCommand):
@@ -24,11 +34,20 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, default=None, help="PNG to write; default: DOMAIN_sheet.png")
         parser.add_argument("--seed", type=int, default=1, help="scene seed of every picture")
         parser.add_argument("--size", default="448x336", help="WIDTHxHEIGHT of one picture in pixels")
-        parser.add_argument("--sets", type=Path, default=None, help="file with one concept set a line: id, id, ...")
+        parser.add_argument(
+            "--sets", type=Path, default=None, help="file with one concept set a line: id, id, ..."
+        )
         parser.add_argument("--columns", type=int, default=5)
         parser.add_argument("--quality", default="standard", choices=("standard", "fast"))
         parser.add_argument("--boxes", action="store_true", help="draw the box of each required object")
-        parser.add_argument("--no-labels", action="store_true", help="leave the names out, for naming them blind")
+        parser.add_argument("--no-labels", action="store_true", help="leave the names out")
+        parser.add_argument(
+            "--blind",
+            type=int,
+            default=0,
+            metavar="N",
+            help="draw N pictures of each concept, shuffled and numbered; the answers go to OUT.answers.tsv",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Draw and write the sheet."""
@@ -36,11 +55,15 @@ class Command(BaseCommand):
         out = options["out"] or Path(f"{options['domain']}_sheet.png")
         try:
             domain = load_domain(options["domain"])
-            sets = read_sets(options["sets"].read_text(), domain) if options["sets"] else showcase_sets(domain)
             source = make_scene_source(
                 domain=domain.slug, width=width, height=height, quality=options["quality"]
             )
-            cells = draw_cells(source, sets, seed=options["seed"])
+            if options["blind"]:
+                cells = self._blind(domain, source, out, repeats=options["blind"], seed=options["seed"])
+            else:
+                file = options["sets"]
+                sets = read_sets(file.read_text(), domain) if file else showcase_sets(domain)
+                cells = draw_cells(source, sets, seed=options["seed"])
             sheet = compose_sheet(
                 cells,
                 width=width,
@@ -60,8 +83,20 @@ class Command(BaseCommand):
         self.stdout.write(f"{out}: {len(cells)} scenes")
 
     @staticmethod
+    def _blind(
+        domain: Domain, source: SceneSource, out: Path, *, repeats: int, seed: int
+    ) -> tuple[SheetCell, ...]:
+        """Draw the pictures of a blind test and write the answers beside the sheet."""
+        items = blind_items(domain, repeats=repeats, seed=seed)
+        lines = [f"{number}\t{item.concept}\t{', '.join(item.key)}" for number, item in enumerate(items, 1)]
+        out.with_suffix(".answers.tsv").write_text("\n".join(["picture\tconcept\tset", *lines]) + "\n")
+        return draw_blind(source, items)
+
+    @staticmethod
     def _size(text: str) -> tuple[int, int]:
         width, _, height = text.partition("x")
-        if not (width.isdigit() and height.isdigit() and 64 <= int(width) <= 2048 and 48 <= int(height) <= 2048):
+        if not (
+            width.isdigit() and height.isdigit() and 64 <= int(width) <= 2048 and 48 <= int(height) <= 2048
+        ):
             raise CommandError(f"--size: expected WIDTHxHEIGHT between 64x48 and 2048x2048, got {text!r}.")
         return int(width), int(height)

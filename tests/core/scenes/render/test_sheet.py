@@ -13,8 +13,11 @@ from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.driving import sample_driving
 from vlmlab.core.scenes.render.sheet import (
     LABEL_HEIGHT,
+    BlindItem,
     SheetCell,
+    blind_items,
     compose_sheet,
+    draw_blind,
     draw_cells,
     read_sets,
     showcase_sets,
@@ -67,6 +70,29 @@ def test_draw_cells_keeps_the_place_of_a_set_that_cannot_be_drawn():
     assert [cell.label for cell in cells] == ["pedestrian", "cone"]
     assert cells[0].scene is not None
     assert cells[1] == SheetCell("cone", None, "No cones today.")
+
+
+def test_blind_items_hold_every_concept_as_often_as_asked_in_an_order_of_the_seed():
+    domain = load_domain("driving")
+
+    items = blind_items(domain, repeats=2, seed=5)
+
+    concepts = [item.concept for item in items]
+    assert sorted(concepts) == sorted([concept.id for concept in domain.concepts] * 2)
+    assert concepts != [concept.id for concept in domain.concepts for _ in range(2)]
+    assert all(domain.is_compatible(item.key) and item.concept in item.key for item in items)
+    assert items == blind_items(domain, repeats=2, seed=5)
+    assert items != blind_items(domain, repeats=2, seed=6)
+
+
+def test_draw_blind_labels_pictures_with_numbers_only():
+    items = (BlindItem("pedestrian", ("pedestrian",), 4), BlindItem("cone", ("cone",), 5))
+
+    cells = draw_blind(HalfSource(), items)
+
+    assert [cell.label for cell in cells] == ["1", "2"]
+    assert cells[0].scene is not None
+    assert cells[0].scene.description.seed == 4
 
 
 def test_compose_sheet_lays_cells_out_in_rows():

@@ -9,6 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.scene import Annotation, GeneratedScene, SceneSource
+from vlmlab.core.seeding import rng_for
 
 LABEL_HEIGHT = 18
 BOX_COLOUR = (255, 0, 200)
@@ -39,6 +40,35 @@ def showcase_sets(domain: Domain) -> tuple[Key, ...]:
     return tuple(sets)
 
 
+@dataclass(frozen=True)
+class BlindItem:
+    """One picture of a blind test: the concept to be named, the set that is drawn, its scene seed."""
+
+    concept: str
+    key: Key
+    scene_seed: int
+
+
+def blind_items(domain: Domain, *, repeats: int, seed: int) -> tuple[BlindItem, ...]:
+    """Return ``repeats`` pictures of each concept in random order, for naming without labels.
+
+    A concept that cannot stand alone gets a random entity for company; every picture has a seed of its own.
+    """
+    rng = rng_for(seed, "sheet", "blind")
+    entities = [concept.id for concept in domain.concepts if concept.kind == "entity"]
+    items = []
+    for concept in domain.concepts:
+        alone = domain.canonical((concept.id,))
+        pairs = [domain.canonical((concept.id, other)) for other in entities if other != concept.id]
+        valid = (
+            [alone] if domain.is_compatible(alone) else [key for key in pairs if domain.is_compatible(key)]
+        )
+        for _ in range(repeats):
+            key = valid[int(rng.integers(len(valid)))]
+            items.append(BlindItem(concept.id, key, int(rng.integers(2**31))))
+    return tuple(items[number] for number in rng.permutation(len(items)))
+
+
 def read_sets(text: str, domain: Domain) -> tuple[Key, ...]:
     """Read one concept set a line, ids between commas; empty lines and lines that start with # are skipped.
 
@@ -55,14 +85,21 @@ def read_sets(text: str, domain: Domain) -> tuple[Key, ...]:
 
 def draw_cells(source: SceneSource, sets: Sequence[Key], *, seed: int) -> tuple[SheetCell, ...]:
     """Draw each set with the same seed; a set that cannot be shown keeps its place with the reason."""
-    cells = []
-    for key in sets:
-        label = ", ".join(key)
-        try:
-            cells.append(SheetCell(label, source.generate(key, seed=seed)))
-        except GenerationError as error:
-            cells.append(SheetCell(label, None, error.message))
-    return tuple(cells)
+    return tuple(_draw(source, key, ", ".join(key), seed=seed) for key in sets)
+
+
+def draw_blind(source: SceneSource, items: Sequence[BlindItem]) -> tuple[SheetCell, ...]:
+    """Draw the pictures of a blind test; their labels are numbers from 1."""
+    return tuple(
+        _draw(source, item.key, str(number), seed=item.scene_seed) for number, item in enumerate(items, 1)
+    )
+
+
+def _draw(source: SceneSource, key: Key, label: str, *, seed: int) -> SheetCell:
+    try:
+        return SheetCell(label, source.generate(key, seed=seed))
+    except GenerationError as error:
+        return SheetCell(label, None, error.message)
 
 
 def compose_sheet(

@@ -69,7 +69,7 @@ def build_bus_stop(item: SceneObject, rng: np.random.Generator) -> Mesh:
 def _bus_stop() -> Mesh:
     length, depth = SHELTER_LENGTH, SHELTER_DEPTH
     word = textures.lettering("BUS STOP", width=384, height=96, ink=(255, 255, 255), ground=(16, 60, 130))
-    letters = Material((1, 1, 1), word, emission=(0.12, 0.12, 0.12))
+    letters = Material((1, 1, 1), word, roughness=0.7)
     poster = Material((1, 1, 1), textures.painted(_draw_poster, width=96, height=160))
     sign = Material((1, 1, 1), textures.painted(_draw_bus_sign, width=128, height=150))
     pole_x, pole_y = -depth / 2 - 0.35, -length / 2 - 0.7
