@@ -1,8 +1,9 @@
 """Lists of findings: counts by state, what each row covers, the failure modes of one run."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, QuerySet
 
@@ -40,8 +41,9 @@ class FindingLine:
 
     @property
     def has_rate(self) -> bool:
-        """Whether k/n is a rate: the set was not cut short."""
-        return not self.finding.is_curtailed and self.finding.n > 0
+        """Whether k/n is a rate: its run takes all samples of every set."""
+        is_curtailed = self.finding.is_curtailed or stops_early(self.finding.run.campaign.config)
+        return not is_curtailed and self.finding.n > 0
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ def run_findings(run: SearchRun) -> list[FindingLine]:
     """Return the first failure modes of a run, worst first."""
     rows = all_findings().filter(run=run).order_by("-is_minimal_in_run", "-fails", "n", "id")
     return finding_lines(list(rows[:RUN_FINDINGS]))
+
+
+def stops_early(config: Mapping[str, Any]) -> bool:
+    """Whether a run with these stored settings stops sets early; then no set of it has an unbiased rate."""
+    return bool(config.get("curtail")) or config.get("algorithm") == "sits"
 
 
 def _line(finding: Finding, sets: Sequence[frozenset[str]]) -> FindingLine:

@@ -104,7 +104,8 @@ def trial_detail(trial: Trial) -> TrialView:
         Blob.objects.filter(pk__in={sample.image_sha256 for sample in samples}).values_list("pk", flat=True)
     )
     answers = trial.fails + trial.passes
-    has_rate = not trial.is_curtailed and trial.status.startswith("decided") and answers > 0
+    # A run that stops sets early leaves whole only those that were close: their k/n is no rate either.
+    has_rate = not (trial.is_curtailed or config.is_curtailed) and trial.status.startswith("decided") and answers > 0
     return TrialView(
         trial=trial,
         config=config,

@@ -20,6 +20,7 @@ from searches.services.results import (
     run_overview,
     thin,
 )
+from searches.services.finding_lists import stops_early
 from vlmlab.core.revelio.metrics import ConvergencePoint, RevelioMetrics
 
 BEST_SETS = 8
@@ -35,7 +36,8 @@ class SetLine:
     Attributes:
         picture: SHA-256 of a scene answered wrongly, "" where none is kept.
         is_settled: nothing more will be asked of it, so what is missing is not needed.
-        has_rate: whether k/n is a rate (all samples were taken); else only its samples are shown.
+        has_rate: whether k/n is a rate (the run takes all samples of every set); else only its samples are
+            shown.
     """
 
     trial: Trial
@@ -192,13 +194,14 @@ def _pictures(trial_ids: Sequence[int]) -> dict[int, str]:
 
 def _line(trial: Trial, pictures: dict[int, str], *, run: SearchRun, samples_per_set: int) -> SetLine:
     taken = trial.fails + trial.passes
+    is_curtailed = trial.is_curtailed or stops_early(run.campaign.config)
     is_decided = trial.status in (TrialStatus.DECIDED_FAIL, TrialStatus.DECIDED_PASS)
     return SetLine(
         trial=trial,
         finding=getattr(trial, "finding", None),
         picture=pictures.get(trial.pk, ""),
         is_settled=run.is_final or trial.status != TrialStatus.OPEN,
-        has_rate=is_decided and not trial.is_curtailed and taken >= samples_per_set,
+        has_rate=is_decided and not is_curtailed and taken >= samples_per_set,
     )
 
 

@@ -258,8 +258,9 @@ def _sentence(view: TrialView) -> str:
     label = min(wrong, key=lambda word: (-wrong[word], word)) if wrong else ""
     if not label:
         return f"{name} gave no readable answer where “{expected}” is expected."
-    others = f", mostly “{label.lower()}”" if len(wrong) > 1 else f", “{label.lower()}”"
-    return f"{name} does not answer “{expected}” in {trial.fails} of {answers} scenes{others}."
+    verb = "mostly answers" if len(wrong) > 1 else "answers"
+    scenes = f"{trial.fails} of {answers} scenes were answered wrongly"
+    return f"{name} {verb} “{label.lower()}” where “{expected}” is expected: {scenes}."
 
 
 def _all(answers: int) -> str:

@@ -1,9 +1,16 @@
 // Draws every chart of the page from its JSON, in the page's colours; saves it as CSV, JSON, SVG or PNG.
 const libraries = new Map();
 
+// Plotly brings a style sheet for maps and writes it into the page unless an element has this name already;
+// the content security policy forbids that, and nothing here draws a map.
+const MAP_STYLE = "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53";
+
 function loadOnce(url) {
   if (!libraries.has(url)) {
     libraries.set(url, new Promise((resolve, reject) => {
+      const placeholder = document.createElement("meta");
+      placeholder.id = MAP_STYLE;
+      document.head.append(placeholder);
       const script = document.createElement("script");
       script.src = url;
       script.onload = () => resolve(window.Plotly);
