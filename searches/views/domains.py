@@ -14,7 +14,6 @@ from searches.models import Job, User
 from searches.services.composing import compose
 from searches.services.domains import all_domains, domain_overview
 from searches.services.job_pages import find_scene
-from searches.services.sut_pages import enabled_suts
 from searches.views.jobs import job_context
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.catalogue import load_domain
@@ -53,7 +52,7 @@ def domain_compose(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and wish.key and wish.is_valid:
         return _draw(request, domain, form)
     job = find_scene(request.GET.get("job", ""), domain.slug, wish.key)
-    context = {"domain": domain, "form": form, "wish": wish, "suts": enabled_suts(), "seed": form.layout}
+    context = {"domain": domain, "form": form, "wish": wish, "seed": form.layout}
     if job is not None:
         context |= job_context(job)
     is_refused = request.method == "POST"

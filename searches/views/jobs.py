@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from searches.enums import JobKind, JobState
 from searches.models import Job
 from searches.services.job_pages import drawn_scene, job_wait
+from searches.services.sut_pages import enabled_suts
 from searches.services.trying import read_answer
 
 PARTS = {JobKind.RENDER_SCENE: "searches/_job_scene.html", JobKind.TRY_SUT: "searches/_job_try.html"}
@@ -39,7 +40,7 @@ def job_context(job: Job) -> dict[str, Any]:
     }
     if job.state == JobState.DONE:
         if job.kind == JobKind.RENDER_SCENE:
-            context["scene"] = drawn_scene(job)
+            context |= {"scene": drawn_scene(job), "suts": enabled_suts()}
         else:
             context["answer"] = read_answer(job)
     return context

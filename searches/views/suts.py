@@ -18,7 +18,7 @@ from searches.services import suts
 from searches.services.sut_pages import sut_lines, sut_overview, suts_with_counts
 from searches.services.trying import TryRequest, drawn_scenes, find_try, try_params
 from searches.views.jobs import job_context
-from vlmlab.core.errors import VlmLabError
+from vlmlab.core.errors import ImageError, VlmLabError
 from vlmlab.web.evidence import set_words
 
 PAGE_SIZE = 25
@@ -120,8 +120,10 @@ def sut_try(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             params = try_params(sut, _wish(form), by=person)
             job = launch.start_job(JobKind.TRY_SUT, params, by=person, queue=Queue(sut.queue))
+        except ImageError as error:
+            form.add_error("picture", str(error))
         except VlmLabError as error:
-            add_lab_error(form, error, fields={"image": "picture"})
+            add_lab_error(form, error)
         else:
             return redirect(f"{request.path}?job={job.pk}")
     context = {"form": form, "sut": sut, "scenes": scenes} | _tried(request, sut)

@@ -1,0 +1,94 @@
+import pytest
+from django.test import Client
+
+from searches.enums import RunState
+from tests.factories import make_campaign, make_finished_run, make_run, make_sut
+from .people import browser_of
+from vlmlab.web.roles import Role
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_overview_sends_a_stranger_to_sign_in(client):
+    answer = client.get("/")
+
+    assert (answer.status_code, answer.url) == (302, "/login/?next=/")
+
+
+def test_the_overview_leads_a_newcomer_from_the_system_over_the_domain_to_one_primary_button():
+    make_sut("pocket", name="Pocket", is_sample=True)
+
+    page = browser_of(Role.RESEARCHER).get("/").content.decode()
+
+    assert "Pocket</a> is registered and ships with the lab." in page
+    assert 'href="/domains/driving/">Driving</a>: 30 concepts, 110,664 valid sets.' in page
+    main = page[page.index("<main") :]
+    assert main.count('class="btn primary"') == 1
+    assert '<a class="btn primary" href="/runs/new/">' in main
+
+
+def test_the_overview_drops_the_first_steps_once_somebody_started_a_run_but_not_for_sample_data():
+    browser = browser_of(Role.RESEARCHER)
+    make_run(campaign=make_campaign(is_sample=True))
+    with_samples = browser.get("/").content.decode()
+    make_run()
+
+    with_own_run = browser.get("/").content.decode()
+
+    assert ("Your first search" in with_samples, "Your first search" in with_own_run) == (True, False)
+
+
+def test_the_overview_lists_what_waits_for_a_person():
+    paused = make_run(state=RunState.PAUSED)
+    failed = make_run(state=RunState.FAILED, error="The disk is full.")
+    finished = make_finished_run()
+
+    page = browser_of(Role.RESEARCHER).get("/")
+
+    assert [(todo.strong, todo.rest) for todo in page.context["overview"].todos] == [
+        (f"Run {finished.pk}", "finished, but 1 call failed."),
+        (f"Run {failed.pk}", "failed: The disk is full."),
+        (f"Run {paused.pk}", "is paused."),
+    ]
+
+
+def test_the_overview_says_when_a_run_waits_and_no_worker_is_there():
+    make_run(state=RunState.QUEUED)
+
+    page = browser_of(Role.ADMIN).get("/")
+
+    todo = page.context["overview"].todos[0]
+    assert (todo.strong, todo.rest, todo.url) == ("1 run waits", "and no worker is there.", "/workers/")
+
+
+def test_the_overview_shows_an_annotator_none_of_the_labs_numbers():
+    make_finished_run(make_sut("secret-model", name="Secret model"))
+
+    page = browser_of(Role.ANNOTATOR).get("/").content.decode()
+
+    assert ("Nothing waits for you" in page, "Secret model" in page) == (True, False)
+
+
+def test_the_overview_offers_a_reviewer_nothing_they_may_not_do():
+    page = browser_of(Role.REVIEWER).get("/").content.decode()
+
+    assert ("/runs/new/" in page, "/suts/new/" in page) == (False, False)
+
+
+def test_the_overview_shows_a_curtailed_finding_sample_by_sample_and_a_whole_one_as_a_rate():
+    make_finished_run()
+
+    page = browser_of(Role.RESEARCHER).get("/").content.decode()
+
+    assert "<title>4 failed</title>" in page
+    assert "<title>4 of 5, 80 %, 95 % interval 28 % to 99 %</title>" in page
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_overview_asks_the_database_as_often_for_three_rows_as_for_one(rows, django_assert_num_queries):
+    for _ in range(rows):
+        make_finished_run()
+    browser: Client = browser_of(Role.RESEARCHER)
+
+    with django_assert_num_queries(13):
+        browser.get("/")
