@@ -4,7 +4,7 @@ from threading import Event
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
 import vlmlab.celery  # noqa: F401 - makes our application the one that these tasks publish through
 from searches.enums import Queue
@@ -67,5 +67,10 @@ def _stop(**kwargs: Any) -> None:
     presence.is_stopping = True
 
 
+def _retire(**kwargs: Any) -> None:
+    presence.retire()
+
+
 worker_ready.connect(_announce)
 worker_shutting_down.connect(_stop)
+worker_shutdown.connect(_retire)

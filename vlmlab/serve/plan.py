@@ -46,6 +46,7 @@ class Plan:
     health_url: str
     parts: tuple[Part, ...]
     queue_socket: str = ""
+    runtime_dir: str = ""
     notes: tuple[str, ...] = ()
 
 

@@ -167,8 +167,8 @@ class Supervisor:
         for is_queue in (False, True):
             group = [entry for entry in self.running if (entry.part.name == "queue") is is_queue]
             self._stop_group([entry for entry in group if entry.is_alive])
-        if self.plan.queue_socket:
-            shutil.rmtree(Path(self.plan.queue_socket).parent, ignore_errors=True)
+        if self.plan.runtime_dir:
+            shutil.rmtree(self.plan.runtime_dir, ignore_errors=True)
         say("Stopped.")
 
     def _stop_group(self, entries: list[Running]) -> None:

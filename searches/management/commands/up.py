@@ -1,6 +1,7 @@
 """``manage.py up``: start the whole lab on this machine."""
 
 import os
+import shutil
 import sys
 import tempfile
 from argparse import ArgumentTypeError
@@ -13,7 +14,7 @@ from django.db import connections
 
 from searches.services.people import first_admin, renew_link
 from vlmlab.core.errors import VlmLabError
-from vlmlab.serve.broker import Broker, find_broker
+from vlmlab.serve.broker import Broker, check_broker_url, find_broker
 from vlmlab.serve.guards import check_exposure, open_port, take_lock
 from vlmlab.serve.plan import Plan, lab_parts, write_plan
 from vlmlab.serve.preparation import prepare_database, prepare_static_files
@@ -53,13 +54,12 @@ class Command(BaseCommand):
             is_debug=settings.DEBUG,
             has_generated_key=settings.SECRET_KEY.startswith(settings.GENERATED_KEY_PREFIX),
         )
-        runtime_dir = Path(tempfile.gettempdir()) / f"vlmlab-{os.getuid()}-{os.getpid()}"
-        broker = find_broker(settings.BROKER_URL, runtime_dir=runtime_dir, may_start=not no_queue)
+        check_broker_url(settings.BROKER_URL)
         address = f"http://{host}:{port}"
         lock = take_lock(settings.DATA_DIR / "up.lock", address)
         listener = open_port(host, port)
-        if broker.command:
-            runtime_dir.mkdir(mode=0o700, exist_ok=True)
+        runtime_dir = new_runtime_dir(Path(tempfile.gettempdir()))
+        broker = find_broker(settings.BROKER_URL, runtime_dir=runtime_dir, may_start=not no_queue)
         prepare_database()
         if prepare_static_files():
             self.stdout.write("Static files collected.")
@@ -67,6 +67,7 @@ class Command(BaseCommand):
         plan = Plan(
             address=address,
             health_url=f"http://{reachable(host)}:{port}/healthz",
+            runtime_dir=str(runtime_dir),
             queue_socket=str(runtime_dir / "queue.sock") if broker.command else "",
             notes=tuple(_notes(broker, address)),
             parts=lab_parts(
@@ -100,6 +101,30 @@ def become_supervisor(plan: Plan) -> None:
     sys.stderr.flush()
     os.chdir(settings.BASE_DIR)
     os.execv(sys.executable, [sys.executable, "-m", SUPERVISOR])  # noqa: S606 - our own module
+
+
+def new_runtime_dir(parent: Path) -> Path:
+    """Return a new folder for sockets, only for this account; folders of dead labs are taken away.
+
+    It is not in the data folder: the path of a socket may have about 100 characters only.
+    """
+    for folder in parent.glob("vlmlab-*-*"):
+        pid = folder.name.split("-")[1]
+        is_ours = pid.isdigit() and folder.is_dir() and folder.stat().st_uid == os.getuid()
+        if is_ours and not is_process(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"vlmlab-{os.getpid()}-", dir=parent))
+
+
+def is_process(pid: int) -> bool:
+    """Whether a process of this number runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def reachable(host: str) -> str:

@@ -1,0 +1,41 @@
+"""The folder for sockets."""
+
+import os
+import subprocess
+import sys
+
+from searches.management.commands.up import is_process, new_runtime_dir, reachable
+
+
+def dead_pid():
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+def test_each_start_gets_a_folder_of_its_own_that_others_cannot_read(tmp_path):
+    first, second = new_runtime_dir(tmp_path), new_runtime_dir(tmp_path)
+
+    assert first != second
+    assert first.stat().st_mode & 0o777 == 0o700
+
+
+def test_folders_of_dead_labs_are_taken_away_and_of_living_ones_kept(tmp_path):
+    dead = tmp_path / f"vlmlab-{dead_pid()}-abc"
+    living = tmp_path / f"vlmlab-{os.getpid()}-abc"
+    foreign = tmp_path / "vlmlab-notes-abc"
+    for folder in (dead, living, foreign):
+        folder.mkdir()
+        (folder / "queue.sock").touch()
+
+    new_runtime_dir(tmp_path)
+
+    assert (dead.exists(), living.exists(), foreign.exists()) == (False, True, True)
+
+
+def test_a_process_is_told_from_a_dead_one():
+    assert (is_process(os.getpid()), is_process(1), is_process(dead_pid())) == (True, True, False)
+
+
+def test_listening_everywhere_is_reached_on_this_machine():
+    assert [reachable(host) for host in ("0.0.0.0", "::", "127.0.0.1")] == ["127.0.0.1", "[::1]", "127.0.0.1"]
