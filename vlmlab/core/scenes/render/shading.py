@@ -10,6 +10,7 @@ from vlmlab.core.scenes.render.tracer import Geometry, Hits
 
 MAX_SPECULAR = np.float32(3.0)
 MIRROR_ROUGHNESS = 0.45
+SHARPER = np.float32(0.6)  # texture levels finer than the pixel asks for; lettering stays legible
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def read_surface(
         slant = np.maximum(np.abs(dot(flat[rows], directions[rows])), np.float32(0.15))
         side = float(max(picture.widths[0], picture.heights[0]))
         footprint = geometry.texture_density[triangle] * distances[rows] / np.sqrt(slant)
-        level = np.log2(np.maximum(footprint * np.float32(side * pixel_size), np.float32(1e-6)))
+        level = np.log2(np.maximum(footprint * np.float32(side * pixel_size), np.float32(1e-6))) - SHARPER
         sample = picture.sample(uv, level)
         albedo[rows] *= sample[:, :3]
         if picture.has_alpha:
