@@ -1,4 +1,4 @@
-"""What engine tests share: systems from tables, small searches, and a digest of everything that must agree."""
+"""What engine tests share: systems from tables, small searches, a digest of all that must agree."""
 
 import hashlib
 import json
@@ -27,9 +27,9 @@ CARELESS = {
 }
 
 SAMPLE_COLUMNS = (
-    "step", "position", "number", "scene_seed", "attempt", "description_digest", "image_sha256", "annotations",
-    "prompt", "actions", "expected_letter", "expected_action", "rule_id", "raw_text", "finish_reason",
-    "answer_status", "letter", "answered_action", "direction", "reason_text", "collision", "verdict",
+    "step", "position", "number", "scene_seed", "attempt", "description_digest", "image_sha256",
+    "annotations", "prompt", "actions", "expected_letter", "expected_action", "rule_id", "raw_text",
+    "finish_reason", "answer_status", "letter", "answered_action", "direction", "reason_text", "collision", "verdict",
     "told_verdict", "is_cached", "error", "trial__key",
 )  # fmt: skip
 TRIAL_COLUMNS = (

@@ -275,7 +275,7 @@ def test_a_pause_during_a_batch_keeps_the_batch():
 
     assert end == SliceEnd.PAUSED
     assert run.state == RunState.PAUSED
-    assert run.samples.count() == run.n_inferences == 8
+    assert run.samples.count() == run.n_inferences == 16
 
 
 def test_a_cancel_during_a_batch_keeps_the_batch_and_ends_the_run():
@@ -285,7 +285,7 @@ def test_a_cancel_during_a_batch_keeps_the_batch_and_ends_the_run():
 
     assert end == SliceEnd.CANCELLED
     assert run.state == RunState.CANCELLED
-    assert run.samples.count() == 8
+    assert run.samples.count() == 16
     assert run.finished_at is not None
 
 
