@@ -1,0 +1,135 @@
+"""Every page of systems, domains and the lab in a real browser: nothing blocked, no errors, nothing squeezed."""
+
+import pytest
+
+from searches.models import Job
+from tests.factories import make_finished_run, make_sut
+from vlmlab.web.roles import Role
+
+PAGES = (
+    "/",
+    "/suts/",
+    "/suts/new/",
+    "/suts/pocket/",
+    "/suts/pocket/edit/",
+    "/suts/pocket/try/",
+    "/domains/",
+    "/domains/driving/",
+    "/domains/driving/?show=rules",
+    "/domains/driving/?show=constraints",
+    "/domains/driving/?show=sets",
+    "/domains/driving/compose/?c=cone&c=far&c=weather_wet",
+    "/components/",
+    "/credits/",
+    "/manual/index/",
+)
+
+
+@pytest.fixture
+def some_rows(transactional_db):
+    make_finished_run(make_sut("pocket", kind="transformers_local", params={"checkpoint": "shipped:pocket"}))
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+def test_every_page_opens_without_violations_errors_or_sideways_scrolling(visit, some_rows, width, theme):
+    visitor = visit(Role.ADMIN, width=width, theme=theme)
+
+    statuses = {path: visitor.open(path) for path in PAGES}
+    wide = {path: visitor.overflow for path in PAGES if visitor.open(path) and visitor.overflow > 0}
+
+    assert statuses == dict.fromkeys(PAGES, 200)
+    assert visitor.problems == []
+    assert wide == {}
+
+
+def test_a_chart_is_drawn_in_the_colours_of_the_page_and_follows_the_theme(visit, transactional_db):
+    visitor = visit(Role.RESEARCHER, theme="light")
+    visitor.open("/components/")
+    frame = visitor.page.locator("[data-plot]")
+    frame.scroll_into_view_if_needed()
+    visitor.page.wait_for_selector("[data-plot][data-drawn]", timeout=20_000)
+    line = visitor.page.locator("[data-plot] .scatterlayer path.js-line").first
+    light = line.evaluate("element => element.style.stroke")
+
+    visitor.page.locator("[data-theme-toggle]").first.click()
+    visitor.page.wait_for_function(
+        "before => document.querySelector('.scatterlayer path.js-line').style.stroke !== before", arg=light
+    )
+
+    assert light == "rgb(11, 99, 117)"
+    assert line.evaluate("element => element.style.stroke") == "rgb(98, 197, 212)"
+    visitor.note_violations("/components/")
+    assert visitor.problems == []
+
+
+def test_the_theme_survives_to_the_next_page_without_a_flash(visit, transactional_db):
+    visitor = visit(Role.RESEARCHER, theme="light")
+    visitor.open("/")
+    visitor.page.locator("[data-theme-toggle]").first.click()
+
+    visitor.open("/domains/")
+
+    assert visitor.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert 'data-theme="dark"' in visitor.page.request.get(visitor.base + "/suts/").text()
+
+
+def test_choosing_concepts_shows_at_once_whether_they_fit(visit, transactional_db):
+    visitor = visit(Role.RESEARCHER)
+    visitor.open("/domains/driving/compose/")
+
+    visitor.page.locator("label[for=c-light_red]").click()
+    visitor.page.wait_for_selector("text=This can be drawn.")
+    visitor.page.locator("label[for=c-light_green]").click()
+    visitor.page.wait_for_selector("text=exclude each other")
+
+    assert "c=light_red&c=light_green" in visitor.page.url
+    assert "csrf" not in visitor.page.url
+    assert visitor.page.locator("button:has-text('Draw the scene')").count() == 0
+    assert visitor.problems == []
+
+
+def test_composing_works_without_scripts(visit, transactional_db):
+    visitor = visit(Role.RESEARCHER, scripts=False)
+    visitor.page.goto(visitor.base + "/domains/driving/compose/?c=cone")
+
+    visitor.page.locator("button:has-text('Draw the scene')").click()
+
+    assert Job.objects.get().params["concepts"] == ["cone"]
+    assert "Waiting for a worker" in visitor.page.content() or "No worker serves" in visitor.page.content()
+
+
+def test_the_menu_opens_from_the_top_bar_on_a_phone_and_closes_with_escape(visit, transactional_db):
+    visitor = visit(Role.RESEARCHER, width=390)
+    visitor.open("/")
+    menu = visitor.page.locator("#nav")
+    closed = menu.is_visible()
+
+    visitor.page.locator("[popovertarget=nav]").click()
+    opened = menu.is_visible()
+    visitor.page.keyboard.press("Escape")
+
+    assert (closed, opened, menu.is_visible()) == (False, True, False)
+
+
+def test_the_first_key_leads_past_the_navigation(visit, transactional_db):
+    visitor = visit(Role.RESEARCHER)
+    visitor.open("/")
+
+    visitor.page.keyboard.press("Tab")
+    visitor.page.keyboard.press("Enter")
+
+    assert visitor.page.evaluate("document.activeElement.id") == "main"
+
+
+def test_the_watch_on_the_policy_sees_a_blocked_script(visit, transactional_db):
+    visitor = visit(Role.RESEARCHER)
+    visitor.open("/")
+
+    visitor.page.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = 1'}))"
+    )
+    visitor.page.wait_for_timeout(100)
+    visitor.note_violations("/")
+
+    assert visitor.page.evaluate("window.ran") is None
+    assert any(problem.startswith("/: blocked script-src") for problem in visitor.problems)
