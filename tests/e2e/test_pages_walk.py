@@ -1,4 +1,4 @@
-"""Every page of systems, domains and the lab in a real browser: nothing blocked, no errors, nothing squeezed."""
+"""Pages of systems, domains and the lab in a real browser: nothing blocked, no errors, nothing squeezed."""
 
 import pytest
 
@@ -126,7 +126,8 @@ def test_the_watch_on_the_policy_sees_a_blocked_script(visit, transactional_db):
     visitor.open("/")
 
     visitor.page.evaluate(
-        "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = 1'}))"
+        "const script = document.createElement('script'); script.textContent = 'window.ran = 1';"
+        "document.body.append(script)"
     )
     visitor.page.wait_for_timeout(100)
     visitor.note_violations("/")

@@ -2,8 +2,9 @@ import pytest
 from django.test import Client
 
 from tests.factories import make_blob
-from .people import browser_of, statuses
 from vlmlab.web.roles import Role
+
+from .people import browser_of, statuses
 
 pytestmark = pytest.mark.django_db
 

@@ -8,9 +8,10 @@ from PIL import Image
 from searches.enums import JobKind, JobState
 from searches.models import Job
 from tests.factories import make_blob
-from .people import browser_of, statuses
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.roles import Role
+
+from .people import browser_of, statuses
 
 pytestmark = pytest.mark.django_db
 COMPOSE = "/domains/driving/compose/"

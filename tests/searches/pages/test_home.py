@@ -3,8 +3,9 @@ from django.test import Client
 
 from searches.enums import RunState
 from tests.factories import make_campaign, make_finished_run, make_run, make_sut
-from .people import browser_of
 from vlmlab.web.roles import Role
+
+from .people import browser_of
 
 pytestmark = pytest.mark.django_db
 

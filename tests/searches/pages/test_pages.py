@@ -1,8 +1,9 @@
 import pytest
 
 from searches.services.credits import credits_of_assets
-from .people import browser_of, statuses
 from vlmlab.web.roles import Role
+
+from .people import browser_of, statuses
 
 pytestmark = pytest.mark.django_db
 EVERYBODY = {"": 302, "admin": 200, "researcher": 200, "reviewer": 200, "annotator": 200}
@@ -37,6 +38,6 @@ def test_every_page_of_the_manual_opens_without_inline_styles():
 def test_the_credits_name_author_and_licence_of_every_asset():
     page = browser_of(Role.ANNOTATOR).get("/credits/").content.decode()
 
-    credits = credits_of_assets()
-    assert len(credits) > 20
-    assert [one.asset for one in credits if one.author not in page or one.licence not in page] == []
+    assets = credits_of_assets()
+    assert len(assets) > 20
+    assert [one.asset for one in assets if one.author not in page or one.licence not in page] == []

@@ -8,8 +8,9 @@ from searches.enums import JobKind, JobState
 from searches.models import Blob, Job
 from tests.doubles import paint_png
 from tests.factories import make_blob, make_sut, make_user
-from .people import statuses
 from vlmlab.web.roles import Role
+
+from .people import statuses
 
 pytestmark = pytest.mark.django_db
 

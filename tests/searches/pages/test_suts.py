@@ -5,8 +5,9 @@ import pytest
 
 from searches.models import AuditEntry, SutRecord
 from tests.factories import make_finished_run, make_sut
-from .people import browser_of, statuses
 from vlmlab.web.roles import Role
+
+from .people import browser_of, statuses
 
 pytestmark = pytest.mark.django_db
 READ_ONLY = {"": 302, "admin": 200, "researcher": 200, "reviewer": 200, "annotator": 403}
