@@ -29,8 +29,8 @@ CARELESS = {
 SAMPLE_COLUMNS = (
     "step", "position", "number", "scene_seed", "attempt", "description_digest", "image_sha256",
     "annotations", "prompt", "actions", "expected_letter", "expected_action", "rule_id", "raw_text",
-    "finish_reason", "answer_status", "letter", "answered_action", "direction", "reason_text", "collision", "verdict",
-    "told_verdict", "is_cached", "error", "trial__key",
+    "finish_reason", "answer_status", "letter", "answered_action", "direction", "reason_text", "collision",
+    "verdict", "told_verdict", "is_cached", "error", "trial__key",
 )  # fmt: skip
 TRIAL_COLUMNS = (
     "order", "key", "concepts", "size", "stage", "expected_action", "rule_id", "fails", "passes", "invalid",
