@@ -17,15 +17,11 @@ urlpatterns = [
     path("runs/<int:pk>/pause/", runs.run_pause, name="run_pause"),
     path("runs/<int:pk>/resume/", runs.run_resume, name="run_resume"),
     path("runs/<int:pk>/clone/", run_create.run_clone, name="run_clone"),
-    path(
-        "runs/<int:pk>/retry-call-errors/", runs.run_retry_call_errors, name="run_retry_call_errors"
-    ),
+    path("runs/<int:pk>/retry-call-errors/", runs.run_retry_call_errors, name="run_retry_call_errors"),
     path("runs/<int:pk>/export/<str:what>.<str:fmt>", sets.run_export, name="run_export"),
     path("runs/<int:pk>/sets/", sets.trial_list, name="trial_list"),
     path("runs/<int:pk>/sets/<int:trial_pk>/", sets.trial_detail, name="trial_detail"),
-    path(
-        "runs/<int:pk>/sets/<int:trial_pk>/<int:number>/draw/", sets.sample_redraw, name="sample_redraw"
-    ),
+    path("runs/<int:pk>/sets/<int:trial_pk>/<int:number>/draw/", sets.sample_redraw, name="sample_redraw"),
     path("findings/", findings.finding_list, name="finding_list"),
     path("findings/export.<str:fmt>", findings.finding_export, name="finding_export"),
     path("findings/<int:pk>/", findings.finding_detail, name="finding_detail"),

@@ -14,7 +14,7 @@ from searches.models import Finding, SutRecord
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 
 
-class FindingFilter(django_filters.FilterSet):
+class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types
     """Concept words, system, domain, direction, expected answer, size; larger sets can be left out."""
 
     q = django_filters.CharFilter(
@@ -57,7 +57,9 @@ class FindingFilter(django_filters.FilterSet):
 
     def __init__(self, data: Mapping[str, Any] | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(data, *args, **kwargs)
-        self.filters["sut"].extra["choices"] = list(SutRecord.objects.order_by("name").values_list("pk", "name"))
+        self.filters["sut"].extra["choices"] = list(
+            SutRecord.objects.order_by("name").values_list("pk", "name")
+        )
 
     def with_concepts(self, rows: QuerySet[Finding], name: str, value: str) -> QuerySet[Finding]:
         """Keep sets that contain a concept for every word; ``cone + fog`` asks for both."""
@@ -75,10 +77,17 @@ class FindingFilter(django_filters.FilterSet):
 
 
 def concepts_meant(text: str) -> list[list[str]]:
-    """Return, for each word of a search, the ids of the concepts whose label or id contains it."""
-    concepts = [one for slug in DOMAIN_SLUGS for one in load_domain(slug).concepts]
+    """Return, for each word of a search, the ids of the concepts whose label or id contains it.
+
+    ``heavy rain`` is one concept; ``cone fog`` names none as a whole, so each word is looked up alone.
+    """
     meant = []
-    for word in (part.strip().lower() for part in re.split(r"[+,]", text)):
-        if word:
-            meant.append([one.id for one in concepts if word in one.label.lower() or word in one.id])
+    for part in re.split(r"[+,]", text.lower()):
+        whole = _named_like(" ".join(part.split()))
+        meant += [whole] if whole else [_named_like(word) for word in part.split()]
     return meant
+
+
+def _named_like(words: str) -> list[str]:
+    concepts = [one for slug in DOMAIN_SLUGS for one in load_domain(slug).concepts]
+    return [one.id for one in concepts if words and (words in one.label.lower() or words in one.id)]

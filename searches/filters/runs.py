@@ -14,7 +14,7 @@ from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 CAMPAIGNS = 200
 
 
-class RunFilter(django_filters.FilterSet):
+class RunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types
     """State, system, algorithm, and the campaign that a form started."""
 
     state = django_filters.ChoiceFilter(
@@ -42,7 +42,9 @@ class RunFilter(django_filters.FilterSet):
 
     def __init__(self, data: Mapping[str, Any] | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(data, *args, **kwargs)
-        self.filters["sut"].extra["choices"] = list(SutRecord.objects.order_by("name").values_list("pk", "name"))
+        self.filters["sut"].extra["choices"] = list(
+            SutRecord.objects.order_by("name").values_list("pk", "name")
+        )
         campaigns = Campaign.objects.order_by("-id").values_list("pk", "name")[:CAMPAIGNS]
         self.filters["campaign"].extra["choices"] = [(pk, f"{name} ({pk})") for pk, name in campaigns]
 
@@ -51,7 +53,7 @@ class RunFilter(django_filters.FilterSet):
         return rows.filter(state__in=LIVE_STATES) if value == "live" else rows.filter(state=value)
 
 
-class TrialFilter(django_filters.FilterSet):
+class TrialFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types
     """Status, expected answer and size of the sets of one run."""
 
     status = django_filters.ChoiceFilter(

@@ -141,7 +141,7 @@ def initial_values(preset: str = DEFAULT_PRESET) -> dict[str, Any]:
 
 def config_values(values: dict[str, Any]) -> dict[str, Any]:
     """Return stored settings as form values (width and height become one field)."""
-    rest = dict(values)
+    rest = RevelioConfig().model_dump() | dict(values)
     size = f"{rest.pop('image_width')}x{rest.pop('image_height')}"
     return rest | {"image_size": size if size in IMAGE_SIZES else "448x336"}
 

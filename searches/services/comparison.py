@@ -155,8 +155,8 @@ def set_groups(first: Sequence[frozenset[str]], second: Sequence[frozenset[str]]
     near_second = [one for one in only_second if _is_near(one, first)]
     return [
         _group("In both", "the same concept set is a failure mode in both runs", both),
-        _group("First, close to the second", "contains a mode of the second run or lies inside one", near_first),
-        _group("Second, close to the first", "contains a mode of the first run or lies inside one", near_second),
+        _group("First, close to the second", "contains a mode of the second or lies inside one", near_first),
+        _group("Second, close to the first", "contains a mode of the first or lies inside one", near_second),
         _group("Only in the first", "no mode of the second run contains it or lies inside it",
                set(only_first) - set(near_first)),
         _group("Only in the second", "no mode of the first run contains it or lies inside it",

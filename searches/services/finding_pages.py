@@ -51,6 +51,7 @@ class TrialView:
     """A concept set with every sample.
 
     Attributes:
+        decision, graph: what today's domain says of the set; None where it no longer knows a concept.
         rate: failure rate; None where the set was curtailed or is unfinished, because k/n is biased then.
         interval: exact 95 % interval of the rate; None with it.
     """
@@ -58,8 +59,8 @@ class TrialView:
     trial: Trial
     config: RevelioConfig
     domain: Domain
-    decision: Decision
-    graph: AnchorGraph
+    decision: Decision | None
+    graph: AnchorGraph | None
     samples: list[SampleView]
     rate: float | None
     interval: Interval | None
@@ -104,14 +105,16 @@ def trial_detail(trial: Trial) -> TrialView:
         Blob.objects.filter(pk__in={sample.image_sha256 for sample in samples}).values_list("pk", flat=True)
     )
     answers = trial.fails + trial.passes
+    is_known = all(one in domain.index for one in key)
     # A run that stops sets early leaves whole only those that were close: their k/n is no rate either.
-    has_rate = not (trial.is_curtailed or config.is_curtailed) and trial.status.startswith("decided") and answers > 0
+    is_whole = not (trial.is_curtailed or config.is_curtailed)
+    has_rate = is_whole and trial.status.startswith("decided") and answers > 0
     return TrialView(
         trial=trial,
         config=config,
         domain=domain,
-        decision=domain.decide(key),
-        graph=anchor_graph(domain, key),
+        decision=domain.decide(key) if is_known else None,
+        graph=anchor_graph(domain, key) if is_known else None,
         samples=[SampleView(sample, sample.image_sha256 in kept) for sample in samples],
         rate=trial.fails / answers if has_rate else None,
         interval=clopper_pearson(trial.fails, answers, 0.95) if has_rate else None,

@@ -206,6 +206,10 @@ def _sorted(keys: set[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return sorted(keys, key=lambda key: (len(key), key))
 
 
+def _word(value: object) -> object:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
+
+
 def _unlike(first: RunOverview, second: RunOverview) -> list[str]:
     warnings = []
     if first.run.campaign.domain != second.run.campaign.domain:
@@ -216,7 +220,7 @@ def _unlike(first: RunOverview, second: RunOverview) -> list[str]:
         values = getattr(first.config, name), getattr(second.config, name)
         if values[0] != values[1]:
             title = RevelioConfig.model_fields[name].title or name
-            warnings.append(f"{title} differs: {values[0]} and {values[1]}.")
+            warnings.append(f"{title} differs: {_word(values[0])} and {_word(values[1])}.")
     if first.config.is_curtailed != second.config.is_curtailed:
         warnings.append("Only one of the runs stops sets early, so their failure rates cannot be compared.")
     if first.run.n_observations != second.run.n_observations:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from searches.enums import RunState, TrialStatus, Verdict
 from searches.models import Campaign, Finding, RunEvent, Sample, SearchRun, Trial
+from searches.services.finding_lists import stops_early
 from searches.services.navigation import alive_workers
 from searches.services.owners import parse_owner
 from searches.services.results import (
@@ -20,8 +21,8 @@ from searches.services.results import (
     run_overview,
     thin,
 )
-from searches.services.finding_lists import stops_early
 from vlmlab.core.revelio.metrics import ConvergencePoint, RevelioMetrics
+from vlmlab.core.scenes.catalogue import load_domain
 
 BEST_SETS = 8
 LOG_LINES = 12
@@ -163,6 +164,14 @@ def log_part(run: SearchRun, *, before: int | None = None, limit: int = OLDER_LO
 def cached_metrics(run: SearchRun) -> RevelioMetrics:
     """Return the metrics of a run; kept in memory until the run changes."""
     return _metrics(run.pk, f"{run.etag}-{run.n_call_errors}-{run.n_modes}")
+
+
+def metrics_by_expected(run: SearchRun, metrics: RevelioMetrics) -> list[tuple[str, RevelioMetrics]]:
+    """Return label and metrics of each expected answer, in the domain's order of severity."""
+    actions = load_domain(run.campaign.domain).actions
+    order = {action: place for place, action in enumerate(actions)}
+    parts = sorted(metrics.by_expected.items(), key=lambda part: order.get(part[0], len(order)))
+    return [(actions.get(action, action), part) for action, part in parts if action]
 
 
 def comes_later(run: SearchRun) -> bool:

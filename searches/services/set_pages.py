@@ -1,4 +1,4 @@
-"""The page of one concept set: its scenes with answers, the rule behind the truth, its relatives in the run."""
+"""The page of one concept set: scenes with answers, the rule behind the truth, relatives in the run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -210,6 +210,8 @@ def _picture(sample: Sample, view: TrialView) -> BoxedPicture:
 
 
 def _evidence(view: TrialView) -> RuleEvidence:
+    if view.decision is None:
+        return RuleEvidence(None, 0, (), has_changed=True)
     matched = matching_rules(view.domain, tuple(view.trial.concepts))
     fired_id = view.trial.rule_id or view.decision.rule_id
     order = [rule.id for rule in view.domain.rules]

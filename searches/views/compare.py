@@ -20,7 +20,9 @@ def run_compare(request: HttpRequest) -> HttpResponse:
         pair = find_pair(int(chosen[0]), int(chosen[1]))
         if pair is None:
             context["problem"] = (
-                "Choose two different runs." if chosen[0] == chosen[1] else "One of these runs does not exist."
+                "Choose two different runs."
+                if chosen[0] == chosen[1]
+                else "One of these runs does not exist."
             )
         else:
             page = compare_page(*pair)

@@ -42,7 +42,7 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     if run.is_final:
         context |= {"findings": run_findings(run)}
         if not context["comes_later"]:
-            context["metrics"] = run_pages.cached_metrics(run)
+            context |= _metrics(run)
     return render(request, "searches/run_detail.html", context)
 
 
@@ -68,8 +68,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 def run_metrics(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the metrics of a long run, fetched after its page."""
     run = _run(pk)
-    context = {"run": run, "metrics": run_pages.cached_metrics(run), "page": {"overview": None}}
-    return render(request, "searches/run_metrics.html", context)
+    return render(request, "searches/run_metrics.html", {"run": run} | _metrics(run))
 
 
 @require_safe
@@ -80,7 +79,9 @@ def run_log(request: HttpRequest, pk: int) -> HttpResponse:
     log = run_pages.log_part(run, before=int(before) if before.isdigit() else None)
     is_part = request.headers.get("HX-Request") == "true"
     return render(
-        request, "searches/run_log_lines.html" if is_part else "searches/run_log.html", {"run": run, "log": log}
+        request,
+        "searches/run_log_lines.html" if is_part else "searches/run_log.html",
+        {"run": run, "log": log},
     )
 
 
@@ -124,6 +125,11 @@ def _run(pk: int) -> SearchRun:
     if run is None:
         raise Http404("no such run")
     return run
+
+
+def _metrics(run: SearchRun) -> dict[str, Any]:
+    metrics = run_pages.cached_metrics(run)
+    return {"metrics": metrics, "metrics_by_expected": run_pages.metrics_by_expected(run, metrics)}
 
 
 def _live(run: SearchRun) -> dict[str, Any]:

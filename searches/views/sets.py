@@ -1,4 +1,4 @@
-"""Pages of the concept sets of a run: all of them as a table, one with its scenes, and the exports of a run."""
+"""Pages of the concept sets of a run: all as a table, one with its scenes; and the exports of a run."""
 
 from typing import Any, cast
 
@@ -30,13 +30,13 @@ def trial_list(request: HttpRequest, pk: int) -> HttpResponse:
     narrowed = TrialFilter(request.GET, queryset=run.trials.select_related("finding"))
     after = request.GET.get("after", "")
     page = trial_page(narrowed.qs, after=int(after) if after.isdigit() else None)
-    samples = config_of(run).samples_per_set
+    config = config_of(run)
     context = {
         "run": run,
         "filter": narrowed,
         "part": page,
-        "lines": run_pages.set_lines(page.trials, run=run, samples_per_set=samples),
-        "samples_per_set": samples,
+        "lines": run_pages.set_lines(page.trials, run=run, samples_per_set=config.samples_per_set),
+        "config": config,
         "is_filtered": any(request.GET.get(name) for name in narrowed.filters),
     }
     return render(request, "searches/trial_list.html", context)
