@@ -73,6 +73,15 @@ def test_builder_is_a_function_of_the_appearance_seed(kind):
     assert np.isfinite(first.normals).all()
 
 
+def test_a_container_can_be_smaller():
+    def size(scale):
+        item = SceneObject("one", "container", (0, 0, 0), 0.0, {"appearance_seed": 3, "scale": scale})
+        low, high = build_object(item).bounds
+        return high - low
+
+    np.testing.assert_allclose(size(0.5), size(1.0) / 2, rtol=1e-3)
+
+
 def test_the_two_emergency_vehicles_differ():
     def size(variant):
         item = SceneObject("one", "emergency_vehicle", (0, 0, 0), 0.0, {"variant": variant})

@@ -48,6 +48,20 @@ def test_generate_moves_on_to_the_next_attempt_until_one_shows_everything():
     assert Image.open(io.BytesIO(scene.image_png)).size == (8, 6)
 
 
+def test_generate_counts_a_layout_that_the_sampler_cannot_make_as_an_attempt(monkeypatch):
+    source = generator(CountingBackend())
+    original = source._sample
+
+    def crowded(key, *, seed, attempt):
+        if attempt < 2:
+            raise GenerationError("The objects do not fit.")
+        return original(key, seed=seed, attempt=attempt)
+
+    monkeypatch.setattr(source, "_sample", crowded)
+
+    assert source.generate(KEY, seed=5).description.attempt == 2
+
+
 def test_generate_gives_up_after_the_last_attempt_and_says_what_was_wrong():
     with pytest.raises(GenerationError, match=r"None of 3 layouts .* cone is hidden to 80% \(3x\)") as caught:
         generator(CountingBackend(rejections=9)).generate(KEY, seed=5)

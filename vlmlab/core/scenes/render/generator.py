@@ -95,29 +95,36 @@ class SceneGenerator:
             GenerationError: no attempt showed every required object, or the back end cannot draw it.
             ConceptError: the set is not valid in the domain.
         """
-        first = self._sample(concepts, seed=seed, attempt=0)
-        key = hashlib.sha256(f"{self.identity}\n{first.digest}".encode()).hexdigest()
+        key = self._cache_key(concepts, seed)
         stored = self._cache.get(key) if self._cache is not None else None
         if stored is not None and self._is_current(stored, concepts, seed):
             return stored
-        scene = self._draw(first, concepts, seed)
+        scene = self._draw(concepts, seed)
         if self._cache is not None:
             self._cache.put(key, scene)
         return scene
 
+    def _cache_key(self, concepts: tuple[str, ...], seed: int) -> str:
+        line = "\n".join([self.identity, str(seed), *concepts])
+        return hashlib.sha256(line.encode()).hexdigest()
+
     def _is_current(self, stored: GeneratedScene, concepts: tuple[str, ...], seed: int) -> bool:
         """Return whether today's sampler still makes the stored layout."""
-        return (
-            self._sample(concepts, seed=seed, attempt=stored.description.attempt).digest
-            == stored.description.digest
-        )
+        try:
+            today = self._sample(concepts, seed=seed, attempt=stored.description.attempt)
+        except GenerationError:
+            return False
+        return today.digest == stored.description.digest
 
-    def _draw(self, first: SceneDescription, concepts: tuple[str, ...], seed: int) -> GeneratedScene:
+    def _draw(self, concepts: tuple[str, ...], seed: int) -> GeneratedScene:
+        """Try layout after layout; one that the sampler cannot make counts as an attempt."""
         reasons: dict[str, int] = {}
-        description = first
         for attempt in range(self._max_attempts):
-            if attempt:
+            try:
                 description = self._sample(concepts, seed=seed, attempt=attempt)
+            except GenerationError as error:
+                reasons[error.message.rstrip(".")] = reasons.get(error.message.rstrip("."), 0) + 1
+                continue
             drawn = self._backend.fault_or_render(
                 description, width=self._width, height=self._height, quality=self._quality
             )

@@ -33,11 +33,12 @@ def build_garbage_bin(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 
 def build_container(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a shipping container across the lane."""
+    """Return a shipping container across the lane; parameter ``scale`` makes it smaller."""
     colour = CONTAINER_COLOURS[int(rng.integers(len(CONTAINER_COLOURS)))]
     turn = np.pi / 2 + float(rng.uniform(-0.2, 0.2))
-    scale = float(item.parameters.get("scale") or 1.0)
-    return repainted("container", color=colour).moved(yaw=turn, scale=0.8 * scale).moved(y=1.1 * scale)
+    scale = item.parameters.get("scale", 1.0)
+    whole = repainted("container", color=colour).moved(yaw=turn, scale=0.8).moved(y=1.1)
+    return whole.moved(scale=float(scale)) if isinstance(scale, int | float) else whole
 
 
 def _dirt_heap(rng: np.random.Generator, dirt: Material) -> Mesh:
