@@ -148,6 +148,7 @@ class _Slice:
             ending = natural_ending(run, live)
         if not ending:
             return None
+        crash_point("before_ending")
         with transaction.atomic():
             if not move_run(
                 run.pk,

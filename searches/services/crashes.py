@@ -10,7 +10,6 @@ _passed: Counter[str] = Counter()
 
 CRASH_POINTS = (
     "before_claim",
-    "inside_claim",
     "after_claim",
     "after_replay",
     "after_ask",
@@ -21,6 +20,7 @@ CRASH_POINTS = (
     "inside_commit_samples",
     "inside_commit_last",
     "after_commit",
+    "before_ending",
     "before_release",
     "after_release",
 )

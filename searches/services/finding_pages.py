@@ -1,11 +1,9 @@
-"""What the pages of findings show: the list with its filters, and one finding with every sample."""
+"""What the pages of concept sets and findings rest on: one set with every sample, its rule and its graph."""
 
 from dataclasses import dataclass
 
-from django.db.models import QuerySet
-
-from searches.enums import Direction, FindingState, JobKind, Queue, Verdict
-from searches.models import Blob, Finding, Job, Sample, Trial, User
+from searches.enums import JobKind, Queue, Verdict
+from searches.models import Blob, Job, Sample, Trial, User
 from searches.services.live import config_of
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.anchors import AnchorGraph, anchor_graph
@@ -13,20 +11,6 @@ from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.rules import Decision
 from vlmlab.core.stats import Interval, clopper_pearson
-
-
-@dataclass(frozen=True)
-class FindingFilter:
-    """What a list of findings is narrowed to; empty values narrow nothing."""
-
-    run_id: int | None = None
-    sut_id: int | None = None
-    state: FindingState | None = None
-    direction: Direction | None = None
-    expected_action: str = ""
-    concept: str = ""
-    size: int | None = None
-    is_minimal: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -66,32 +50,6 @@ class TrialView:
     interval: Interval | None
 
 
-def findings_matching(wanted: FindingFilter) -> QuerySet[Finding]:
-    """Return the findings that pass a filter, newest first, with what a list row needs."""
-    rows = Finding.objects.select_related("run", "sut", "trial").order_by("-id")
-    exact = {
-        "run_id": wanted.run_id,
-        "sut_id": wanted.sut_id,
-        "state": wanted.state,
-        "direction": wanted.direction,
-        "expected_action": wanted.expected_action or None,
-        "size": wanted.size,
-        "is_minimal_in_run": wanted.is_minimal,
-    }
-    rows = rows.filter(**{name: value for name, value in exact.items() if value is not None})
-    if wanted.concept:
-        # JSON containment is not portable; quotes keep "cone" from matching "traffic_cone".
-        rows = rows.filter(concepts__icontains=f'"{wanted.concept}"')
-    return rows
-
-
-def finding_rate(finding: Finding) -> tuple[float, Interval] | None:
-    """Return the failure rate with its exact 95 % interval; None for a curtailed set."""
-    if finding.is_curtailed or finding.n == 0:
-        return None
-    return finding.fails / finding.n, clopper_pearson(finding.fails, finding.n, 0.95)
-
-
 def trial_detail(trial: Trial) -> TrialView:
     """Return a concept set with its samples, its rule and its graph.
 
@@ -119,11 +77,6 @@ def trial_detail(trial: Trial) -> TrialView:
         rate=trial.fails / answers if has_rate else None,
         interval=clopper_pearson(trial.fails, answers, 0.95) if has_rate else None,
     )
-
-
-def finding_detail(finding: Finding) -> TrialView:
-    """Return the concept set behind a finding."""
-    return trial_detail(finding.trial)
 
 
 def redraw_job(sample: Sample, *, by: User | None) -> Job:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from searches.enums import Verdict
-from searches.models import Finding, RunEvent, SearchRun, Trial
+from searches.models import Finding, SearchRun, Trial
 from searches.services.endings import budget_ending
 from searches.services.live import config_of
 from vlmlab.core.revelio.config import RevelioConfig
@@ -111,19 +111,6 @@ def best_trials(run: SearchRun, limit: int = 10) -> list[Trial]:
     """Return the sets with the most wrong answers, fewest right ones first among equals."""
     rows = run.trials.filter(fails__gt=0).order_by("-fails", "passes", "order")
     return list(rows.select_related("finding")[:limit])
-
-
-def trials_page(run: SearchRun, *, after: int | None = None, limit: int = 50) -> list[Trial]:
-    """Return sets in the order they were opened, from the one after ``after`` on."""
-    rows = run.trials.order_by("order")
-    if after is not None:
-        rows = rows.filter(order__gt=after)
-    return list(rows[:limit])
-
-
-def recent_events(run: SearchRun, limit: int = 50) -> list[RunEvent]:
-    """Return the newest lines of the log, newest first."""
-    return list(run.events.order_by("-id")[:limit])
 
 
 def convergence(run: SearchRun) -> list[ConvergencePoint]:
