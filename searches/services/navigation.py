@@ -54,10 +54,11 @@ def count_for_nav() -> NavCounts:
 
 
 def _counted(rows: QuerySet[Row], what: str) -> QuerySet[Row, tuple[str, int]]:
-    return (
+    counted: QuerySet[Row, tuple[str, int]] = (
         rows.order_by()
         .annotate(what=Value(what, output_field=CharField()))
         .values("what")
         .annotate(number=Count("pk"))
         .values_list("what", "number")
     )
+    return counted

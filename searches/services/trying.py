@@ -44,12 +44,12 @@ class TriedAnswer:
 
 
 def drawn_scenes(by: User) -> list[Job]:
-    """Return the scenes that a person drew last, newest first."""
-    return list(
-        Job.objects.filter(kind=JobKind.RENDER_SCENE, state=JobState.DONE, created_by=by).order_by(
-            "-created_at"
-        )[:OFFERED_SCENES]
-    )
+    """Return the scenes that a person drew last, newest first, each picture once."""
+    jobs = Job.objects.filter(kind=JobKind.RENDER_SCENE, state=JobState.DONE, created_by=by)
+    newest: dict[str, Job] = {}
+    for job in jobs.order_by("-created_at")[: 4 * OFFERED_SCENES]:
+        newest.setdefault(job.result["image_sha256"], job)
+    return list(newest.values())[:OFFERED_SCENES]
 
 
 def try_params(sut: SutRecord, wish: TryRequest, *, by: User) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def test_registering_refuses_a_folder_with_a_pickle_at_the_field_and_stores_noth
     page = browser_of(Role.RESEARCHER).post("/suts/new/", registration())
 
     assert page.status_code == 422
-    assert [name for name in page.context["form"].errors] == ["folder"]
+    assert list(page.context["form"].errors) == ["folder"]
     assert "pytorch_model.bin" in page.context["form"].errors["folder"][0]
     assert SutRecord.objects.count() == 0
 
@@ -103,7 +103,7 @@ def test_registering_never_offers_or_takes_a_folder_outside_the_model_directory(
         for wish in ("../outside", str(tmp_path / "outside"), "%2e%2e/outside")
     }
 
-    assert {wish: list(errors) for wish, errors in answers.items()} == dict.fromkeys(answers, ["folder"])
+    assert {wish: list(errors) for wish, errors in answers.items()} == {wish: ["folder"] for wish in answers}
     assert SutRecord.objects.count() == 0
 
 

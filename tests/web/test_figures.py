@@ -1,0 +1,49 @@
+import pytest
+
+from searches.views.pages import _sample_chart
+from vlmlab.web.figures import Chart, Column, line_trace, validate_with_plotly
+
+
+def chart(**values) -> Chart:
+    defaults = {
+        "slug": "modes",
+        "title": "Modes",
+        "spec": {"data": [line_trace("a", [0, 1], y=[0, 2], place=0)], "layout": {}},
+        "sentence": "It rises.",
+        "columns": (Column("x"), Column("y")),
+        "rows": ((0, 0), (1, 2)),
+    }
+    return Chart(**defaults | values)
+
+
+def test_a_chart_refuses_traces_that_need_webgl():
+    with pytest.raises(ValueError, match=r"only SVG traces are allowed, got \['scattergl'\]"):
+        chart(spec={"data": [{"type": "scattergl"}]})
+
+
+def test_a_chart_refuses_rows_that_do_not_fit_its_columns():
+    with pytest.raises(ValueError, match="every row needs 2 cells"):
+        chart(rows=((1, 2, 3),))
+
+
+def test_the_browser_gets_the_figure_and_the_same_numbers():
+    payload = chart().payload
+
+    assert payload["figure"]["data"][0]["y"] == [0, 2]
+    assert (payload["columns"], payload["rows"]) == (["x", "y"], [[0, 0], [1, 2]])
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_each_series_has_a_colour_and_dash_that_plotly_knows(place):
+    validate_with_plotly(
+        {"data": [line_trace("a", [0, 1], y=[0, 1], place=place, is_step=True)], "layout": {}}
+    )
+
+
+def test_validation_finds_what_plotly_does_not_know():
+    with pytest.raises(ValueError, match="colour"):
+        validate_with_plotly({"data": [{"type": "scatter", "colour": "red"}], "layout": {}})
+
+
+def test_the_sample_chart_is_a_valid_figure():
+    validate_with_plotly(_sample_chart().spec)
