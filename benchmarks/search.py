@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.landscapes import FAMILIES, Ground, minimal_among, rates
+from vlmlab.core.errors import ConfigError
 from vlmlab.core.revelio.bench import (
     ALGORITHM_NAMES,
     Oracle,
@@ -75,6 +76,7 @@ class Landscape:
 
 
 def landscape(family: str, *, ground: Ground, seed: int, tau: float) -> Landscape:
+    """Return a landscape of a family; its modes are the sets whose true rate is at least tau."""
     values = rates(family, ground=ground, seed=seed)
     modes = ground.masks[values >= tau]
     return Landscape(
@@ -87,14 +89,23 @@ def landscape(family: str, *, ground: Ground, seed: int, tau: float) -> Landscap
 
 
 def replayed(path: Path, *, ground: Ground, seed: int, tau: float) -> Landscape:
-    """Return the landscape of a run export: sets with all samples, rates as measured (add one half)."""
-    trials = json.loads(path.read_text(encoding="utf-8"))["trials"]
+    """Return the landscape of a run export: sets with all samples, rates as measured (add one half).
+
+    Raises:
+        ConfigError: the export holds no such set.
+    """
+    decided = {TrialStatus.DECIDED_FAIL, TrialStatus.DECIDED_PASS}
     table: dict[int, float] = {}
-    for trial in trials:
-        samples = int(trial["fails"]) + int(trial["passes"])
-        if samples and not trial.get("is_curtailed", False):
-            mask = ground.domain.mask(ground.domain.canonical(trial["concepts"]))
-            table[mask] = (int(trial["fails"]) + 0.5) / (samples + 1.0)
+    for row in json.loads(path.read_text(encoding="utf-8"))["sets"]:
+        if row["status"] in decided and not row["is_curtailed"]:
+            mask = ground.domain.mask(ground.domain.canonical(row["concepts"]))
+            table[mask] = (row["fails"] + 0.5) / (row["fails"] + row["passes"] + 1.0)
+    if not table:
+        raise ConfigError(
+            f"The export {path.name} holds no concept set with all its samples.",
+            hint="Export a run of random, beam or gpts without early stopping.",
+            field="replay",
+        )
     masks = np.array(sorted(table), dtype=np.int64)
     values = np.array([table[int(mask)] for mask in masks])
     modes = masks[values >= tau]
@@ -154,6 +165,7 @@ def column(scores: Sequence[Score], pick: Pick) -> str:
 
 
 def table(scores: Sequence[Score], families: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the lines of the table: a family and an algorithm a row, means with intervals."""
     lines = [
         "| family | algorithm | true modes found | minimal ones | false reports % | reported "
         "| sets touched | own ms an inference |",
@@ -207,6 +219,7 @@ def ratio(
 
 
 def summary(scores: Sequence[Score], families: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the lines of the ratios that are our goals, then false reports and own time."""
     lines = ["", "| ratio of means | " + " | ".join(families) + " | geometric mean | goal |"]
     lines.append("|---" * (len(families) + 3) + "|")
     wanted: tuple[tuple[str, str, str, Pick, str], ...] = (
@@ -256,6 +269,7 @@ def missed_goals(scores: Sequence[Score], families: Sequence[str]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run every search on every landscape, print and write the tables; 1 when a goal was missed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
