@@ -31,6 +31,11 @@ _AGAINST = (
     r"\b(?:wrong|incorrect|not|too|never|isn't|cannot|can't|ignores?|unsafe|dangerous|unnecessary|risky|inadequate|"
     r"excessive|insufficient)\b"
 )
+_DISMISSED = re.compile(
+    r"(?i:[ .:)\]—–-]{0,4}(?:(?:is|was|seems|looks|would be) (?:also |clearly |simply |definitely )?"
+    r"(?:not|never|wrong|incorrect|unsafe|dangerous|inadequate|insufficient|excessive|too)\b"
+    r"|(?:isn't|isn’t|wasn't|wasn’t|cannot be|can't be|can’t be)\b|(?:wrong|incorrect)(?:$|[.,;!])))"
+)
 _NEGATED = re.compile(
     r"(?:\bnot|\bnever|\bthan|\bover|\binstead of|\brather than|\bruled? out|\breject|n't|不)[ :]?$"
 )
@@ -183,7 +188,7 @@ class OptionPatterns:
         return "\n".join(kept)
 
     def _starts_an_answer(self, line: str) -> str | None:
-        """Return the letter that opens a line, unless it reads as an article or as one of several."""
+        """Return the letter that opens a line; None for an article, one of several, or one argued against."""
         match = self._line_start.match(line)
         if match is None or self._names_another(line, match.end("close")):
             return None
@@ -192,6 +197,8 @@ class OptionPatterns:
         has_separator = bool(re.match(r" ?[.:)]|\)| ?[—–-] |,", rest)) or ")" in match.group("close")
         goes_on = re.match(rf" {_GO_ON}\b", rest)
         names_text = self._opens_with_text(rest, match.group("letter"))
+        if _DISMISSED.match(rest) and not names_text:
+            return None
         is_option = line[:1].lower() in "ocla" and line[: match.start("letter")].strip(_OUTER) != ""
         if is_option and not has_separator and not names_text:
             return None
