@@ -87,6 +87,9 @@ def test_inspect_checkpoint_refuses_code_without_running_it(folder, tmp_path, na
         ("tokenizer_config.json", {"auto_map": {"AutoTokenizer": ["m.T", None]}}),
         ("processor_config.json", {"image_processor": {"auto_map": {"AutoImageProcessor": "m.I"}}}),
         ("generation_config.json", {"custom_generate": "somewhere"}),
+        ("config.json", {"model_type": "llava", "attn_implementation": "someone/kernel"}),
+        ("config.json", {"model_type": "llava", "text_config": {"_attn_implementation": "a/b@v1:f"}}),
+        ("config.json", {"model_type": "llava", "experts_implementation": {"text_config": "a/b"}}),
         ("extra.json", [{"trust_remote_code": True}]),
     ],
 )
@@ -95,6 +98,13 @@ def test_inspect_checkpoint_refuses_settings_that_ask_for_remote_code(folder, na
 
     with pytest.raises(SutError, match=rf"'{name}' asks for remote code"):
         inspect_checkpoint(folder)
+
+
+def test_inspect_checkpoint_takes_the_attention_code_of_the_library(folder):
+    config = {"model_type": "llava", "architectures": [], "attn_implementation": "sdpa"}
+    (folder / "config.json").write_text(json.dumps(config))
+
+    assert inspect_checkpoint(folder).model_type == "llava"
 
 
 def test_inspect_checkpoint_finds_auto_map_behind_json_escapes(folder):

@@ -17,6 +17,10 @@ _PICKLES = frozenset(
 )
 _CODE = frozenset({".py", ".pyc", ".pyd", ".pyx", ".so", ".dll", ".dylib", ".exe", ".sh", ".whl", ".egg"})
 _REMOTE_CODE_KEYS = frozenset({"auto_map", "custom_pipelines", "custom_generate"})
+# transformers takes a value "owner/name" here as compiled code to fetch from the hub.
+_KERNEL_KEYS = frozenset(
+    {"attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation"}
+)
 _WORD_LISTS = frozenset({"tokenizer.json", "vocab.json", "added_tokens.json"})
 _PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json")
 _TOKENIZER_FILES = (
@@ -214,6 +218,7 @@ def _check_json(name: str, path: Path) -> None:
             asked = sorted(key for key in item if key in _REMOTE_CODE_KEYS and item[key])
             if item.get("trust_remote_code"):
                 asked.append("trust_remote_code")
+            asked += sorted(key for key in item if key in _KERNEL_KEYS and _names_a_kernel(item[key]))
             if asked:
                 raise _refusal(
                     f"'{name}' asks for remote code ({asked[0]}), which is never run.",
@@ -222,6 +227,12 @@ def _check_json(name: str, path: Path) -> None:
             pending.extend(item.values())
         elif isinstance(item, list):
             pending.extend(item)
+
+
+def _names_a_kernel(value: object) -> bool:
+    """Whether an implementation, or one of those of the parts, is an address on the hub."""
+    named = value.values() if isinstance(value, dict) else [value]
+    return any(isinstance(one, str) and "/" in one for one in named)
 
 
 def _load_json(name: str, path: Path) -> object:
