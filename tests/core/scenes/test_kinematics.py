@@ -90,6 +90,12 @@ def test_verdict_refuses_what_it_cannot_read(action, distance, word):
         collision_verdict(action, distance_m=distance)
 
 
+@pytest.mark.parametrize("setting", [{"ego_speed": 0.0}, {"full_braking": -1.0}])
+def test_verdict_refuses_a_speed_or_a_brake_that_is_not_positive(setting):
+    with pytest.raises(ValueError, match=f"{next(iter(setting))} must be above 0"):
+        collision_verdict("continue", distance_m=5.0, **setting)
+
+
 def test_nearest_lane_distance_is_that_of_the_nearest_object_in_the_lane():
     key = DRIVING.canonical(["obstruction_far", "cone", "near"])
 

@@ -46,11 +46,17 @@ def collision_verdict(
         distance_m: from the bumper to the nearest object in the lane; None when there is none.
         ego_speed: in m/s.
         full_braking: deceleration at full braking in m/s², 7.0 for dry asphalt.
+
+    Raises:
+        ValueError: an unknown action, a negative distance, or a speed or deceleration that is not positive.
     """
     if action not in BRAKE_SHARE:
         raise ValueError(f"action must be one of {', '.join(BRAKE_SHARE)}, got {action!r}")
     if distance_m is not None and distance_m < 0:
         raise ValueError(f"distance_m must not be negative, got {distance_m}")
+    for name, value in (("ego_speed", ego_speed), ("full_braking", full_braking)):
+        if value <= 0:
+            raise ValueError(f"{name} must be above 0, got {value}")
     deceleration = BRAKE_SHARE[action] * full_braking
     stopping = ego_speed**2 / (2 * deceleration) if deceleration else None
     if distance_m is None:
