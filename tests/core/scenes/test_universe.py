@@ -81,6 +81,14 @@ def test_universe_leaves_out_excluded_and_keeps_required_concepts():
     assert set(masks.tolist()) == expected
 
 
+def test_universe_knows_the_other_names_of_concepts():
+    masks = DRIVING.universe(2, excluded=["foggy"], required=["dumpster_near"])
+
+    expected = DRIVING.universe(2, excluded=["weather_foggy"], required=["obstruction_near"])
+    assert masks.tolist() == expected.tolist()
+    assert len(masks) > 10
+
+
 def test_universe_is_built_once():
     assert DRIVING.universe(5) is DRIVING.universe()
 

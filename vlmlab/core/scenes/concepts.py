@@ -203,14 +203,15 @@ class Domain:
 
         Args:
             max_size: default and upper limit: the domain's.
-            excluded: sets with one of these concepts are left out.
-            required: sets that lack one of these concepts are left out.
+            excluded: sets with one of these concepts are left out; other names of them will do.
+            required: sets that lack one of these concepts are left out, as above.
 
         Returns:
             ``(n,)`` int64 masks, read-only, cached, sorted by size, then by mask.
         """
         size = self.max_size if max_size is None else min(max_size, self.max_size)
-        return _universe(self, size, self.mask(excluded), self.mask(required))
+        unwanted, wanted = self.canonical(excluded), self.canonical(required)
+        return _universe(self, size, self.mask(unwanted), self.mask(wanted))
 
     def entities(self, key: Key) -> tuple[PlacedEntity, ...]:
         """Return the entities of a set after its modifiers acted on the last modifiable one."""
