@@ -116,7 +116,7 @@ def test_unusable_archives_are_refused(tmp_path, arrays, message):
         load_oracle(tmp_path / "o.npz")
 
 
-@pytest.mark.parametrize("content", [None, b"", b"no archive"])
+@pytest.mark.parametrize("content", [None, b"", b"no archive", b"PK\x03\x04 cut off"])
 def test_missing_or_broken_files_are_refused(tmp_path, content):
     path = tmp_path / "o.npz"
     if content is not None:

@@ -1,6 +1,8 @@
 """Running a search against a known landscape instead of a system under test."""
 
 import json
+import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -100,7 +102,7 @@ def load_oracle(path: Path) -> Oracle:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return Oracle.of(archive["masks"], archive["rate"])
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ConfigError(f"The oracle {path} cannot be read.", hint=hint, field="oracle") from error
     except (KeyError, TypeError, IndexError) as error:
         raise ConfigError(f"The oracle {path} lacks an array.", hint=hint, field="oracle") from error

@@ -70,16 +70,13 @@ def posterior_at(
     features: FloatArray, values: FloatArray, *, intercept_scale: float, noise_variance: float
 ) -> LinearPosterior:
     """Return the exact posterior for given hyperparameters (arguments as ``fit_linear``)."""
-    design = np.column_stack([np.full(len(features), intercept_scale), features])
-    precision = design.T @ design + noise_variance * np.eye(design.shape[1])
-    lower = np.linalg.cholesky(precision)
-    inverse = np.linalg.inv(lower)
-    scaled = np.ones(design.shape[1])
+    moments = _Moments.of(features, values)
+    scaled = np.ones(len(moments.gram))
     scaled[0] = intercept_scale
-    mean = inverse.T @ (inverse @ (design * values[:, None]).sum(axis=0))
-    evidence = _Moments.of(features, values).log_evidence(
-        np.log(intercept_scale), np.array([np.log(noise_variance)])
-    )
+    precision = scaled[:, None] * moments.gram * scaled + noise_variance * np.eye(len(scaled))
+    inverse = np.linalg.inv(np.linalg.cholesky(precision))
+    mean = inverse.T @ (inverse @ (scaled * moments.products))
+    evidence = moments.log_evidence(np.log(intercept_scale), np.array([np.log(noise_variance)]))
     return LinearPosterior(
         intercept_scale,
         noise_variance,
