@@ -180,7 +180,9 @@ class _Slice:
             return
         queries = live.search.ask()
         crash_point("after_ask")
+        loading = time.monotonic()
         sut = load_sut(run.sut)
+        load_seconds = time.monotonic() - loading
         batch = answer_batch(run, live, queries, sut=sut, should_stop=self.should_stop)
         kept = keep_pictures(run, batch, settings.KEPT_PICTURES)
         told = time.monotonic()
@@ -189,7 +191,7 @@ class _Slice:
         seconds = {
             "active_seconds": time.monotonic() - started + self.ask_seconds,
             "render_seconds": batch.render_seconds,
-            "sut_seconds": batch.sut_seconds,
+            "sut_seconds": batch.sut_seconds + load_seconds,
             "search_seconds": time.monotonic() - told + self.ask_seconds,
         }
         commit_batch(run, live, batch, lease=self.lease, seconds=seconds, kept=len(kept))
