@@ -122,10 +122,12 @@ def _shell_lines(form: RunForm) -> list[str]:
         for name, value in config.model_dump().items()
         if value != type(config).model_fields[name].default and name not in ("algorithm", "inference_budget")
     }
+    # The shell calls the plain search "sits" and the one that prefers minimal sets "sits-minimal".
+    algorithm = "sits-minimal" if config.algorithm == "sits" and config.minimal else config.algorithm
     params = "".join(f" \\\n  --param {name}={_shell_value(value)}" for name, value in changed.items())
     return [
         f"python manage.py run_search --method revelio --sut {sut.slug} \\\n"
-        f"  --domain {form.cleaned_data['domain']} --algorithm {config.algorithm} \\\n"
+        f"  --domain {form.cleaned_data['domain']} --algorithm {algorithm} \\\n"
         f"  --budget {config.inference_budget} --seed {form.cleaned_data['run_seed']}{params} \\\n"
         "  --json result.json"
         for sut in form.cleaned_data["suts"]

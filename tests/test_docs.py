@@ -1,0 +1,181 @@
+"""The manual says what is true: links lead somewhere, commands and settings exist, quoted words are ours."""
+
+import ast
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+
+from tools.docs.tables import TABLES, rewritten, settings_table, table_on_page
+from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.web.manual import LINK_TO_PAGE, manual_contents, manual_page
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+TEXTS = [ROOT / "README.md", *PAGES]
+QUOTED = [DOCS / name for name in ("troubleshooting.md", "first_search.md", "systems.md", "findings.md")]
+SOURCES = ("searches", "vlmlab")
+FOREIGN_COMMANDS = {"celery", "createcachetable"}
+FOR_DEVELOPERS = {"VLMLAB_UP_PLAN", "VLMLAB_CHROMIUM"}  # handed from `up` to its child; end-to-end tests
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [path.name for path in paths]
+
+
+def links_of(path: Path) -> list[str]:
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    found = re.findall(r"\]\(([^)\s]+)\)", text)
+    return [link for link in found if not re.match(r"[a-z]+:", link)]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=names(TEXTS))
+def test_every_relative_link_leads_to_a_file(path: Path) -> None:
+    missing = [link for link in links_of(path) if not (path.parent / link.partition("#")[0]).exists()]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=names(PAGES))
+def test_every_relative_link_of_the_manual_works_on_the_site_too(path: Path) -> None:
+    elsewhere = [link for link in links_of(path) if not LINK_TO_PAGE.match(link)]
+
+    assert elsewhere == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=names(PAGES))
+def test_every_page_is_shown_with_its_title(path: Path) -> None:
+    page = manual_page(DOCS, path.stem)
+
+    assert page is not None
+    assert f"# {page.title}" == path.read_text(encoding="utf-8").splitlines()[0]
+    assert path.stem in [entry.name for entry in manual_contents(DOCS)]
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=names(TEXTS))
+def test_every_named_command_exists(path: Path) -> None:
+    named = set(re.findall(r"manage\.py ([a-z_]+)", path.read_text(encoding="utf-8")))
+
+    assert named - set(get_commands()) - FOREIGN_COMMANDS == set()
+
+
+def test_the_page_of_the_shell_names_every_command_of_the_lab() -> None:
+    ours = {name for name, app in get_commands().items() if app == "searches"}
+    text = (DOCS / "shell.md").read_text(encoding="utf-8")
+
+    assert {name for name in ours if f"`manage.py {name}`" not in text} == set()
+
+
+def test_the_page_of_the_shell_names_every_option_of_run_search_and_bench_search() -> None:
+    text = (DOCS / "shell.md").read_text(encoding="utf-8")
+    for command in ("run_search", "bench_search", "render_sheet"):
+        source = (ROOT / "searches/management/commands" / f"{command}.py").read_text(encoding="utf-8")
+        options = set(re.findall(r'"(--[a-z-]+)"', source)) - {"--quality"}
+
+        assert {option for option in options if option not in text} == set()
+
+
+def test_the_environment_is_described_in_full_and_nothing_else_is() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in source_files())
+    read = set(re.findall(r"[\"'](VLMLAB_[A-Z_]+)[\"']", code)) - FOR_DEVELOPERS
+    described = set(re.findall(r"VLMLAB_[A-Z_]+", (DOCS / "running.md").read_text(encoding="utf-8")))
+
+    assert described == read
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=names(TEXTS))
+def test_every_named_setting_of_the_environment_exists(path: Path) -> None:
+    code = "\n".join(file.read_text(encoding="utf-8") for file in source_files())
+    named = set(re.findall(r"VLMLAB_[A-Z_]+", path.read_text(encoding="utf-8")))
+
+    assert {name for name in named if f'"{name}"' not in code} == set()
+
+
+@pytest.mark.parametrize("heading", TABLES)
+def test_the_tables_of_searches_are_those_of_the_code_and_of_the_benchmark(heading: str) -> None:
+    page = (DOCS / "searches.md").read_text(encoding="utf-8")
+
+    assert table_on_page(page, heading) == TABLES[heading](), "run: python -m tools.docs.tables"
+
+
+def test_the_table_of_settings_has_a_row_for_each_field_with_its_default() -> None:
+    rows = settings_table().splitlines()[2:]
+
+    assert [row.split("`")[1] for row in rows] == list(RevelioConfig.model_fields)
+    assert "| 1,000 | 1 to 1,000,000 |" in rows[1]
+    assert "| 0.6 | above 0, at most 1 |" in rows[2]
+
+
+def test_rewriting_a_page_touches_nothing_but_its_tables() -> None:
+    page = "".join(f"# P\n\n{heading}\n\nbefore\n\n| old |\n| --- |\n\nafter\n" for heading in TABLES)
+
+    again = rewritten(page)
+
+    assert again.count("before\n\n| ") == again.count(" |\n\nafter\n") == len(TABLES)
+    assert "| old |" not in again
+
+
+@pytest.mark.parametrize("path", QUOTED, ids=names(QUOTED))
+def test_quoted_words_are_those_of_the_lab(path: Path) -> None:
+    quoted = re.findall(r"“((?:[^“”]|“[^“”]*”)+)”", path.read_text(encoding="utf-8"))
+    strange = [
+        part
+        for text in quoted
+        for part in re.split(r"“?…”?", text)
+        if len(part.strip(" .,:'“”")) > 3 and not is_ours(part.strip(" '“”"))
+    ]
+
+    assert [part for part in strange if part not in OWN_QUOTES] == []
+
+
+@pytest.mark.parametrize("name", ["first_search.md", "troubleshooting.md", "domains.md", "systems.md"])
+def test_bold_words_stand_on_a_page_of_the_site(name: str) -> None:
+    text = (DOCS / name).read_text(encoding="utf-8")
+    bold = set(re.findall(r"\*\*([^*]+)\*\*", text))
+
+    assert {word for word in bold if not is_ours(word)} - EMPHASIS == set()
+
+
+OWN_QUOTES = {"B. text", "Answer: B", "Only in one", "parked", "suspected"}
+EMPHASIS = {
+    "an answer that was stored is never lost",
+    "a run that stopped can be resumed",
+    "Fixed batches.",
+    "Memory.",
+    "Modifiers",
+    "version",
+    "not",
+    "Sign in as admin",
+    "cannot be drawn",
+    "Revision",
+}
+
+
+def source_files() -> list[Path]:
+    return [path for name in SOURCES for path in sorted((ROOT / name).rglob("*.py"))]
+
+
+@lru_cache(maxsize=1)
+def our_words() -> str:
+    """Return every string of the code, the words of every template ("…" for a value), and the domain."""
+    words: list[str] = []
+    for path in source_files():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        words.extend(
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
+    for path in (ROOT / "templates").rglob("*.html"):
+        text = re.sub(r"\{\{.*?\}\}", "…", path.read_text(encoding="utf-8"))
+        words.extend(re.findall(r'(?:text|title|hint|label)="([^"]+)"', text))
+        words.append(re.sub(r"\{#.*?#\}|\{%.*?%\}|<[^>]+>", "", text))
+    words.append((ROOT / "vlmlab/core/scenes/domains/driving.json").read_text(encoding="utf-8"))
+    return "\0".join(words)
+
+
+def is_ours(part: str) -> bool:
+    return part.replace("Pocket VLM", "…") in our_words() or part in our_words()
