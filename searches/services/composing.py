@@ -90,7 +90,7 @@ def options_seed(scene_seed: int, key: Key) -> int:
 
 
 def clashes(domain: Domain, key: Key) -> dict[str, str]:
-    """Return for every concept that cannot be added what of the set it would exclude ("" = the set is full)."""
+    """Return for every concept that cannot be added what it would exclude ("" = the set is full)."""
     chosen, found = set(key), {}
     for concept in domain.concepts:
         if concept.id in chosen:

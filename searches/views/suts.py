@@ -125,7 +125,7 @@ def sut_try(request: HttpRequest, slug: str) -> HttpResponse:
         except VlmLabError as error:
             add_lab_error(form, error)
         else:
-            return redirect(f"{request.path}?job={job.pk}")
+            return redirect(f"{request.path}?job={job.pk}#answer")
     context = {"form": form, "sut": sut, "scenes": scenes} | _tried(request, sut)
     return render(request, "searches/sut_try.html", context, status=422 if form.errors else 200)
 

@@ -105,7 +105,7 @@ def test_trying_an_upload_stores_the_canonical_picture_and_queues_one_job(browse
     )
 
     job = Job.objects.get()
-    assert answer.url == f"/suts/pocket/try/?job={job.pk}"
+    assert answer.url == f"/suts/pocket/try/?job={job.pk}#answer"
     assert (job.kind, job.queue, job.created_by, job.params["prompt"]) == (
         JobKind.TRY_SUT, "gpu", person, "What do you see?",
     )  # fmt: skip
