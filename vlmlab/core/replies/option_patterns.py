@@ -32,7 +32,8 @@ _AGAINST = (
     r"excessive|insufficient)\b"
 )
 _DISMISSED = re.compile(
-    r"(?i:[ .:)\]—–-]{0,4}(?:(?:is|was|seems|looks|would be) (?:also |clearly |simply |definitely )?"
+    r"(?i:[ .:)\]—–-]{0,4}(?:(?:is|was|seems|looks|would be) "
+    r"(?:also |clearly |simply |definitely )?(?:the |an? )?"
     r"(?:not|never|wrong|incorrect|unsafe|dangerous|inadequate|insufficient|excessive|too)\b"
     r"|(?:isn't|isn’t|wasn't|wasn’t|cannot be|can't be|can’t be)\b|(?:wrong|incorrect)(?:$|[.,;!])))"
 )
@@ -82,6 +83,7 @@ class OptionPatterns:
         self._mention = re.compile(
             rf"(?i:\b(?:option|choice|letter|answer)) {letter}(?P<rest>[^\n.;]{{0,120}})"
         )
+        self._joined = re.compile(rf" ?[(\[](?:{one})[)\]]|[.;|+](?:{one}){end}(?! ?[a-z])")
         self._another = re.compile(
             rf" ?(?:/|&|,? ?(?:or|and)\b|,) ?{noun}{_OPEN}(?:{one}){end}{_CLOSE}(?P<more>[^\n]{{0,12}})"
         )
@@ -213,7 +215,9 @@ class OptionPatterns:
         )
 
     def _names_another(self, text: str, position: int) -> bool:
-        """Whether a list of letters goes on at ``position``, as in "A or C" or "A, B"."""
+        """Whether a list of letters goes on at ``position``, as in "A or C", "A, B" or "(A)(B)"."""
+        if self._joined.match(text, position):
+            return True
         match = self._another.match(text, position)
         if match is None:
             return False
