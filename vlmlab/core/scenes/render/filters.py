@@ -38,8 +38,9 @@ def smooth(images: list[Floats], guides: Guides, *, step: int, stops: list[float
         the filtered pictures, in order. Weights are symmetric, so each pair of pixels is weighed once.
     """
     shape = (guides.depth.shape[0], guides.depth.shape[1])
-    brightness = [image.mean(-1) if stop else None for image, stop in zip(images, stops, strict=True)]
-    sums = [image * np.float32(4) for image in images]
+    planes = [np.ascontiguousarray(image.transpose(2, 0, 1)) for image in images]  # fast to weigh
+    brightness = [plane.mean(0) if stop else None for plane, stop in zip(planes, stops, strict=True)]
+    sums = [plane * np.float32(4) for plane in planes]
     totals = [np.full(shape, 4, np.float32) for _ in images]
     for dy, dx in HALF_STENCIL:
         if dy * step >= shape[0] or abs(dx) * step >= shape[1]:
@@ -47,17 +48,18 @@ def smooth(images: list[Floats], guides: Guides, *, step: int, stops: list[float
         here, there = _windows(shape, dy * step, dx * step)
         alike = _likeness(guides, here, there, step=step)
         alike *= np.float32(1 if dy and dx else 2)
-        for index, image in enumerate(images):
+        for index, plane in enumerate(planes):
             weight, level = alike, brightness[index]
             if level is not None:
                 first, second = level[here], level[there]
                 scale = np.float32(stops[index]) * np.maximum(first, second) + np.float32(0.05)
                 weight = alike * np.exp(-np.abs(first - second) / scale)
-            sums[index][here] += weight[..., None] * image[there]
-            sums[index][there] += weight[..., None] * image[here]
+            sums[index][(slice(None), *here)] += weight * plane[(slice(None), *there)]
+            sums[index][(slice(None), *there)] += weight * plane[(slice(None), *here)]
             totals[index][here] += weight
             totals[index][there] += weight
-    return [total_light / total[..., None] for total_light, total in zip(sums, totals, strict=True)]
+    means = [light / total for light, total in zip(sums, totals, strict=True)]
+    return [np.ascontiguousarray(mean.transpose(1, 2, 0)) for mean in means]
 
 
 def _likeness(guides: Guides, here: tuple[slice, slice], there: tuple[slice, slice], *, step: int) -> Floats:

@@ -121,25 +121,15 @@ def light_surface(
         with_bounce: also send one ray a point for indirect light.
     """
     count = len(points)
-    direct, specular = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
     f0, roughness = geometry.reflectance[surface.material], geometry.roughness[surface.material]
-    if atmosphere.has_sun:
-        for _ in range(sun_rays):
-            to_sun = atmosphere.sun_directions(count, rng)
-            facing = dot(surface.normal, to_sun)
-            rows = np.nonzero((facing > 0) & (dot(surface.flat_normal, to_sun) > 0))[0]
-            rows = rows[~geometry.in_shadow(points[rows], to_sun[rows])] if len(rows) else rows
-            strength = np.array(atmosphere.sun, np.float32) / sun_rays
-            direct[rows] += strength * facing[rows][:, None]
-            halfway = unit(to_sun[rows] - directions[rows])
-            sharpness = 2 / np.maximum(roughness[rows], np.float32(0.06)) ** 3
-            lobe = (
-                f0[rows]
-                * (sharpness + 2)
-                / 8
-                * np.clip(dot(halfway, surface.normal[rows]), 0, 1) ** sharpness
-            )
-            specular[rows] += strength * (lobe * facing[rows])[:, None]
+    shine = _sunshine(geometry, atmosphere, surface, points, rng=rng, sun_rays=sun_rays)
+    direct = shine[:, None] * np.array(atmosphere.sun, np.float32)
+    specular = np.zeros((count, 3), np.float32)
+    rows = np.nonzero(shine > 0)[0]
+    if len(rows):
+        halfway = unit(atmosphere.to_sun - directions[rows])
+        lobe = _lobe(f0[rows], roughness[rows], dot(halfway, surface.normal[rows]))
+        specular[rows] = direct[rows] * lobe[:, None]
     indirect = np.zeros((count, 3), np.float32)
     if with_bounce:
         around = unit(rng.standard_normal((count, 3), dtype=np.float32)) * np.float32(0.999)
@@ -159,6 +149,36 @@ def light_surface(
         specular[rows] += fresnel[rows][:, None] * reflected
         share[rows] = 1 - fresnel[rows]
     return Lighting(direct, indirect, np.minimum(specular, MAX_SPECULAR), share)
+
+
+def _sunshine(
+    geometry: Geometry,
+    atmosphere: Atmosphere,
+    surface: Surface,
+    points: Floats,
+    *,
+    rng: np.random.Generator,
+    sun_rays: int,
+) -> Floats:
+    """Return ``(n,)``: the cosine to the sun times the share of its disc that nothing hides."""
+    shine = np.zeros(len(points), np.float32)
+    if not atmosphere.has_sun:
+        return shine
+    for _ in range(sun_rays):
+        to_sun = atmosphere.sun_directions(len(points), rng)
+        facing = dot(surface.normal, to_sun)
+        rows = np.nonzero((facing > 0) & (dot(surface.flat_normal, to_sun) > 0))[0]
+        if len(rows):
+            rows = rows[~geometry.in_shadow(points[rows], to_sun[rows])]
+            shine[rows] += facing[rows] * np.float32(1 / sun_rays)
+    return shine
+
+
+def _lobe(f0: Floats, roughness: Floats, cosine: Floats) -> Floats:
+    """Return the highlight of a light (normalised Blinn-Phong) for cosines between normal and half vector."""
+    sharpness = 2 / np.maximum(roughness, np.float32(0.06)) ** 3
+    height = f0 * (sharpness + 2) / 8
+    return (height * np.clip(cosine, 0, 1) ** sharpness).astype(np.float32, copy=False)
 
 
 def bounced_light(
