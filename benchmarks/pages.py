@@ -3,7 +3,8 @@
     python benchmarks/pages.py [--sets 100000] [--repeats 5] [--json OUT]
 
 Fills a scratch SQLite file below a temporary folder (about a minute) and asks each page a few times; the
-median counts. The goal is 300 ms for every page.
+median of the wall time counts. Processor time stands beside it, because other work on the machine stretches
+the wall time. The goal is 300 ms for every page.
 """
 
 import argparse
@@ -34,9 +35,9 @@ def main() -> int:
         run_pk, finding_pk, trial_pk, middle = fill(options.sets)
         rows = measure(paths(run_pk, finding_pk, trial_pk, middle), options.repeats)
     print(f"{options.sets:,} concept sets in one run; median of {options.repeats}, milliseconds\n")
-    print(f"{'page':<44}{'first':>8}{'median':>9}{'kB':>7}")
+    print(f"{'page':<44}{'first':>8}{'median':>9}{'CPU':>7}{'kB':>7}")
     for row in rows:
-        print(f"{row['page']:<44}{row['first_ms']:>8.0f}{row['median_ms']:>9.0f}{row['kb']:>7.0f}")
+        print(f"{row['page']:<44}{row['first_ms']:>8.0f}{row['median_ms']:>9.0f}{row['cpu_ms']:>7.0f}{row['kb']:>7.0f}")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
     slow = [row["page"] for row in rows if row["median_ms"] > GOAL_MS and row["has_goal"]]
@@ -200,11 +201,12 @@ def measure(addresses: list[tuple[str, str, bool]], repeats: int) -> list[dict[s
     client.get("/credits/")  # the first request loads templates and domain
     rows = []
     for name, path, has_goal in addresses:
-        taken, size = [], 0
+        taken, busy, size = [], [], 0
         for _ in range(repeats + 1):
-            started = time.perf_counter()
+            started, worked = time.perf_counter(), time.process_time()
             answer = client.get(path)
             taken.append(1000 * (time.perf_counter() - started))
+            busy.append(1000 * (time.process_time() - worked))
             size = len(answer.content)
             if answer.status_code not in (200, 286):
                 raise SystemExit(f"{path} answered {answer.status_code}")
@@ -213,6 +215,7 @@ def measure(addresses: list[tuple[str, str, bool]], repeats: int) -> list[dict[s
                 "page": name,
                 "first_ms": taken[0],
                 "median_ms": statistics.median(taken[1:]),
+                "cpu_ms": statistics.median(busy[1:]),
                 "kb": size / 1000,
                 "has_goal": has_goal,
             }

@@ -2,6 +2,8 @@
 
 from django.db.models import TextChoices
 
+KEY_SEPARATOR = "+"  # between the concepts in the stored key of a set
+
 
 class RunState(TextChoices):
     """Where a run stands."""

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from searches.enums import RunState, TrialStatus
+from searches.enums import KEY_SEPARATOR, RunState, TrialStatus
 from searches.models import CachedReply, Sample, SearchRun, Trial
 from searches.services.batches import AnsweredSample, Batch
 from searches.services.blobs import record_blobs, write_file
@@ -25,7 +25,6 @@ CHECKPOINT_VERSION = 1
 COMMIT_STATES = (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED)
 """A batch in hand when a person pauses or cancels is still kept: it was paid for."""
 
-KEY_SEPARATOR = "+"
 TRIAL_FIELDS = ["fails", "passes", "invalid", "call_errors", "status", "is_curtailed"]
 
 

@@ -1,13 +1,14 @@
 """Lists of findings: counts by state, what each row covers, the failure modes of one run."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, QuerySet
 
-from searches.enums import FindingState
+from searches.enums import KEY_SEPARATOR, FindingState
 from searches.models import Finding, SearchRun
 
 SORTS = {
@@ -21,7 +22,11 @@ SORTS = {
     "found": ("run_id", "found_at_inference", "id"),
     "-found": ("-run_id", "-found_at_inference", "-id"),
 }
-RUN_FINDINGS = 25
+RUN_FINDINGS = 12
+KEPT_RUNS = 64
+
+_kept: OrderedDict[str, Mapping[int, frozenset[str]]] = OrderedDict()
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -73,14 +78,9 @@ def state_tabs(rows: QuerySet[Finding]) -> list[StateTab]:
 
 
 def finding_lines(findings: Sequence[Finding]) -> list[FindingLine]:
-    """Return rows with what each covers (one query more, whatever the number of rows)."""
-    minimal = [one for one in findings if one.is_minimal_in_run]
-    sets: dict[int, list[frozenset[str]]] = {}
-    smallest = min((one.size for one in minimal), default=0)
-    rows = Finding.objects.filter(run_id__in={one.run_id for one in minimal}, size__gt=smallest)
-    for run_id, concepts in rows.values_list("run_id", "concepts") if minimal else ():
-        sets.setdefault(run_id, []).append(frozenset(concepts))
-    return [_line(one, sets.get(one.run_id, []) if one.is_minimal_in_run else []) for one in findings]
+    """Return rows with what each covers (at most one query more, whatever the number of rows)."""
+    sets = failing_sets({one.run_id: one.run for one in findings if one.is_minimal_in_run}.values())
+    return [_line(one, sets[one.run_id].values() if one.is_minimal_in_run else ()) for one in findings]
 
 
 def run_findings(run: SearchRun) -> list[FindingLine]:
@@ -94,7 +94,35 @@ def stops_early(config: Mapping[str, Any]) -> bool:
     return bool(config.get("curtail")) or config.get("algorithm") == "sits"
 
 
-def _line(finding: Finding, sets: Sequence[frozenset[str]]) -> FindingLine:
+def mark_of(run: SearchRun) -> str:
+    """Return a text that changes whenever the results of a run do; a key for what is kept in memory."""
+    return f"{run.pk}-{run.created_at.timestamp()}-{run.etag}-{run.n_modes}-{run.n_call_errors}"
+
+
+def failing_sets(runs: Iterable[SearchRun]) -> dict[int, Mapping[int, frozenset[str]]]:
+    """Return, by run, the concepts of every failure mode by its set's number, the smallest sets first.
+
+    Runs that are not in memory are read with one query.
+    """
+    marks = {run.pk: mark_of(run) for run in runs}
+    found = {pk: _kept[mark] for pk, mark in marks.items() if mark in _kept}
+    missing: dict[int, dict[int, frozenset[str]]] = {pk: {} for pk in marks if pk not in found}
+    if missing:
+        rows = Finding.objects.filter(run_id__in=missing).order_by("size", "id")
+        for run_id, trial_id, key in rows.values_list("run_id", "trial_id", "key"):
+            missing[run_id][trial_id] = frozenset(key.split(KEY_SEPARATOR))
+        _keep({marks[pk]: sets for pk, sets in missing.items()})
+    return {**found, **missing}
+
+
+def _keep(more: Mapping[str, Mapping[int, frozenset[str]]]) -> None:
+    with _lock:
+        _kept.update(more)
+        while len(_kept) > KEPT_RUNS:
+            _kept.popitem(last=False)
+
+
+def _line(finding: Finding, sets: Iterable[frozenset[str]]) -> FindingLine:
     own = frozenset(finding.concepts)
     config = finding.run.campaign.config
     return FindingLine(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from searches.enums import Verdict
+from searches.enums import KEY_SEPARATOR, Verdict
 from searches.models import Finding, SearchRun, Trial
 from searches.services.endings import budget_ending
 from searches.services.live import config_of
@@ -156,11 +156,13 @@ def run_metrics(run: SearchRun) -> RevelioMetrics:
     """Return PFM, MFR and Div with numerators, in all and by expected action."""
     config = config_of(run)
     rows = run.trials.order_by("order").values_list(
-        "concepts", "fails", "passes", "invalid", "status", "is_curtailed", "expected_action"
+        "key", "fails", "passes", "invalid", "status", "is_curtailed", "expected_action"
     )
     sets = [
-        SetResult(tuple(concepts), fails, passes, invalid, CoreStatus(status), is_curtailed, action)
-        for concepts, fails, passes, invalid, status, is_curtailed, action in rows.iterator(chunk_size=2000)
+        SetResult(
+            tuple(key.split(KEY_SEPARATOR)), fails, passes, invalid, CoreStatus(status), is_curtailed, action
+        )
+        for key, fails, passes, invalid, status, is_curtailed, action in rows.iterator(chunk_size=2000)
     ]
     return measure(sets, needed=config.fails_needed, is_curtailed=config.is_curtailed)
 

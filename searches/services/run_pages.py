@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from searches.enums import RunState, TrialStatus, Verdict
 from searches.models import Campaign, Finding, RunEvent, Sample, SearchRun, Trial
-from searches.services.finding_lists import stops_early
+from searches.services.finding_lists import mark_of, stops_early
 from searches.services.navigation import alive_workers
 from searches.services.owners import parse_owner
 from searches.services.results import (
@@ -140,15 +140,7 @@ def set_lines(trials: Sequence[Trial], *, run: SearchRun, samples_per_set: int) 
 
 def run_curves(run: SearchRun) -> RunCurves:
     """Return the curves of a run from its findings alone, at most 500 points each."""
-    rows = list(
-        run.findings.order_by("found_at_inference", "id").values_list(
-            "found_at_inference", "is_minimal_in_run"
-        )
-    )
-    return RunCurves(
-        modes=_curve([at for at, _ in rows], run.n_inferences),
-        minimal=_curve([at for at, is_minimal in rows if is_minimal], run.n_inferences),
-    )
+    return _curves(run.pk, mark_of(run), run.n_inferences)
 
 
 def log_part(run: SearchRun, *, before: int | None = None, limit: int = OLDER_LOG_LINES) -> LogPart:
@@ -163,7 +155,7 @@ def log_part(run: SearchRun, *, before: int | None = None, limit: int = OLDER_LO
 
 def cached_metrics(run: SearchRun) -> RevelioMetrics:
     """Return the metrics of a run; kept in memory until the run changes."""
-    return _metrics(run.pk, f"{run.etag}-{run.n_call_errors}-{run.n_modes}")
+    return _metrics(run.pk, mark_of(run))
 
 
 def metrics_by_expected(run: SearchRun, metrics: RevelioMetrics) -> list[tuple[str, RevelioMetrics]]:
@@ -182,6 +174,16 @@ def comes_later(run: SearchRun) -> bool:
 @lru_cache(maxsize=64)
 def _metrics(run_id: int, mark: str) -> RevelioMetrics:
     return run_metrics(SearchRun.objects.select_related("campaign").get(pk=run_id))
+
+
+@lru_cache(maxsize=64)
+def _curves(run_id: int, mark: str, last: int) -> RunCurves:
+    rows = Finding.objects.filter(run_id=run_id).order_by("found_at_inference", "id")
+    found = list(rows.values_list("found_at_inference", "is_minimal_in_run"))
+    return RunCurves(
+        modes=_curve([at for at, _ in found], last),
+        minimal=_curve([at for at, is_minimal in found if is_minimal], last),
+    )
 
 
 def _curve(found: Sequence[int], last: int) -> list[ConvergencePoint]:

@@ -1,14 +1,14 @@
 """The page of one concept set: scenes with answers, the rule behind the truth, relatives in the run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
 from django.urls import reverse
 
-from searches.enums import TrialStatus, Verdict
+from searches.enums import Verdict
 from searches.models import Finding, Job, Sample, Trial
+from searches.services.finding_lists import failing_sets
 from searches.services.finding_pages import SampleView, TrialView, trial_detail
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.rules import Rule, Situation
@@ -225,9 +225,9 @@ def _evidence(view: TrialView) -> RuleEvidence:
 
 def _relatives(trial: Trial) -> Relatives:
     own = frozenset(trial.concepts)
-    failing = _keys(trial.run.trials.filter(status=TrialStatus.DECIDED_FAIL).exclude(pk=trial.pk))
-    smaller = [pk for pk, concepts in failing if concepts < own]
-    larger = [pk for pk, concepts in failing if concepts > own]
+    failing = failing_sets([trial.run])[trial.run_id]
+    smaller = [pk for pk, concepts in failing.items() if concepts < own]
+    larger = [pk for pk, concepts in failing.items() if concepts > own]
     wanted = [*smaller[:RELATIVES], *larger[:RELATIVES]]
     rows = Trial.objects.select_related("finding").in_bulk(wanted) if wanted else {}
     return Relatives(
@@ -236,11 +236,6 @@ def _relatives(trial: Trial) -> Relatives:
         n_smaller=len(smaller),
         n_larger=len(larger),
     )
-
-
-def _keys(trials: QuerySet[Trial]) -> Iterable[tuple[int, frozenset[str]]]:
-    rows = trials.order_by("size", "order").values_list("pk", "key")
-    return [(pk, frozenset(key.split("+"))) for pk, key in rows]
 
 
 def _sentence(view: TrialView) -> str:

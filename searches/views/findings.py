@@ -64,7 +64,7 @@ def finding_export(request: HttpRequest, fmt: str) -> HttpResponseBase:
     rows = finding_lists.sorted_by(rows, request.GET.get("sort", ""))
     write = exports.findings_csv if fmt == "csv" else exports.findings_json
     name = f"vlmlab-findings-{timezone.localdate():%Y-%m-%d}.{fmt}"
-    return stream_file(request, write(rows), name=name, media_type=exports.MEDIA_TYPES[fmt])
+    return stream_file(write(rows), name=name, media_type=exports.MEDIA_TYPES[fmt])
 
 
 def _number(text: str) -> int | None:

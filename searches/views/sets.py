@@ -74,7 +74,7 @@ def run_export(request: HttpRequest, pk: int, what: str, fmt: str) -> HttpRespon
         raise Http404("no such export")
     moment = run.finished_at or run.created_at
     name = f"vlmlab-run-{run.pk}-{what}-{timezone.localtime(moment):%Y-%m-%d}.{fmt}"
-    return stream_file(request, write(run), name=name, media_type=exports.MEDIA_TYPES[fmt])
+    return stream_file(write(run), name=name, media_type=exports.MEDIA_TYPES[fmt])
 
 
 def chosen_number(request: HttpRequest) -> int | None:

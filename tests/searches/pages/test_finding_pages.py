@@ -68,7 +68,8 @@ def test_the_list_can_be_narrowed():
     assert narrowed == {
         f"sut={first.sut_id}": ["cone"], "direction=over-reaction": ["cone"],
         "expected=slow_down": ["cyclist+far"], "size=2": ["cyclist+far"],
-        "minimal=on": ["cone"], "state=refuted": ["cone"], f"run={second.run_id}": ["cyclist+far"], "domain=driving&size=1": ["cone"],
+        "minimal=on": ["cone"], "state=refuted": ["cone"], f"run={second.run_id}": ["cyclist+far"],
+        "domain=driving&size=1": ["cone"],
     }  # fmt: skip
 
 

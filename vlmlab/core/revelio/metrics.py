@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
 from vlmlab.core.revelio.racing import fails_needed
 from vlmlab.core.revelio.types import Key, TrialStatus
 from vlmlab.core.stats import Interval, clopper_pearson
+
+PAIR_ROWS = 512  # sets whose overlaps with all others are held at a time
 
 
 @dataclass(frozen=True)
@@ -157,20 +160,23 @@ def diversity(keys: Sequence[Key]) -> float | None:
     for row, key in enumerate(keys):
         has[row, [names[name] for name in key]] = 1.0
     sizes = has.sum(axis=1)
-    shared = has @ has.T
-    first, second = np.triu_indices(len(keys), 1)
-    overlap = shared[first, second] / (sizes[first] + sizes[second] - shared[first, second])
-    return float(1.0 - overlap.mean())
+    overlap = 0.0
+    for start in range(0, len(keys), PAIR_ROWS):  # thousands of modes make more pairs than fit in memory
+        rows = slice(start, start + PAIR_ROWS)
+        shared = has[rows] @ has.T
+        overlap += float((shared / (sizes[rows, None] + sizes - shared)).sum())
+    # Each set overlaps fully with itself; every other pair was counted twice.
+    return 1.0 - (overlap - len(keys)) / (len(keys) * (len(keys) - 1))
 
 
 def minimal_modes(keys: Iterable[Key]) -> list[Key]:
     """Return the sets that contain no other of the sets, smallest first."""
-    found: list[tuple[frozenset[str], Key]] = []
+    found: dict[frozenset[str], Key] = {}
     for key in sorted(set(keys), key=lambda one: (len(one), one)):
-        members = frozenset(key)
-        if not any(smaller < members for smaller, _ in found):
-            found.append((members, key))
-    return [key for _, key in found]
+        smaller = (frozenset(part) for size in range(len(key)) for part in combinations(key, size))
+        if not any(part in found for part in smaller):
+            found[frozenset(key)] = key
+    return list(found.values())
 
 
 @dataclass(frozen=True)
