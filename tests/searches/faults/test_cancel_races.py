@@ -106,4 +106,4 @@ def test_cancel_pause_and_resume_at_the_same_moment_end_in_one_state(lab):
 
 @pytest.mark.slow
 def test_many_races_of_cancel_pause_and_resume_end_in_one_state(lab):
-    race(lab, runs=20, seed=6)
+    race(lab, runs=12, seed=6)

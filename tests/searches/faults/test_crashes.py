@@ -32,11 +32,14 @@ def test_a_worker_killed_at_a_named_place_changes_nothing(lab, place):
     crash_and_recover(lab, place)
 
 
+ONCE_A_RUN = {"before_ending"}
+NOT_AFTER_THE_LAST_BATCH = {"before_release", "after_release"}
 BATCHES = [
     (place, batch)
     for place in CRASH_POINTS
-    for batch in (1, 2, 5)
-    if (place, batch) not in {("before_ending", 2), ("before_ending", 5)}
+    for batch in (1, 2, 5)  # the first, a middle one, the last
+    if not (batch > 1 and place in ONCE_A_RUN)
+    if not (batch == 5 and place in NOT_AFTER_THE_LAST_BATCH)
 ]
 
 
@@ -105,4 +108,4 @@ def test_workers_killed_at_random_moments_change_nothing(lab):
 
 @pytest.mark.slow
 def test_many_workers_killed_at_random_moments_change_nothing(lab):
-    assert kill_at_random(lab, runs=15, seed=2) >= 15
+    assert kill_at_random(lab, runs=8, seed=2) >= 8
