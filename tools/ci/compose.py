@@ -11,8 +11,8 @@ import yaml
 SERVICE_KEYS = frozenset(
     (
         "build", "command", "depends_on", "deploy", "entrypoint", "env_file", "environment", "healthcheck",
-        "image", "init", "ports", "profiles", "read_only", "restart", "shm_size", "stop_grace_period", "tmpfs",
-        "user", "volumes",
+        "image", "init", "ports", "profiles", "read_only", "restart", "shm_size", "stop_grace_period",
+        "tmpfs", "user", "volumes",
     )
 )  # fmt: skip
 

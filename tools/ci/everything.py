@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,10 +40,10 @@ def static_checks() -> list[Check]:
     python, tool = sys.executable, Path(sys.executable).parent
     production = {**PRODUCTION, "VLMLAB_SECRET_KEY": secrets.token_urlsafe(60)}
     checks = [
+        Check("types", (str(tool / "mypy"), *PACKAGES, "tools/ci")),
         Check("format", (str(tool / "ruff"), "format", "--check", "--quiet", ".")),
         Check("ruff", (str(tool / "ruff"), "check", "--quiet", ".")),
         Check("layers", (str(tool / "lint-imports"), "--no-cache")),
-        Check("types", (str(tool / "mypy"), *PACKAGES, "tools/ci")),
         Check("migrations", (python, "manage.py", "makemigrations", "--check", "--dry-run")),
         Check(
             "deployment", (python, "manage.py", "check", "--deploy", "--fail-level", "WARNING"), production
@@ -68,10 +69,16 @@ def run(check: Check) -> bool:
         check=False,
     )
     verdict = "ok" if done.returncode == 0 else "FAILED"
-    print(f"{check.name:32} {verdict:8} {time.monotonic() - began:5.1f} s", flush=True)
-    if done.returncode:
-        print(done.stdout, flush=True)
+    report = f"{check.name:32} {verdict:8} {time.monotonic() - began:5.1f} s"
+    print(report if done.returncode == 0 else f"{report}\n{done.stdout}", flush=True)
     return done.returncode == 0
+
+
+def run_all(checks: Sequence[Check]) -> list[str]:
+    """Run checks side by side; return the names of those that failed."""
+    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        verdicts = list(pool.map(run, checks))
+    return [check.name for check, is_ok in zip(checks, verdicts, strict=True) if not is_ok]
 
 
 def run_tests(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -97,7 +104,7 @@ def main() -> int:
     parser.add_argument("--only-checks", action="store_true", help="leave the tests out")
     only_checks = parser.parse_args().only_checks
     os.chdir(ROOT)
-    failed = [check.name for check in static_checks() if not run(check)]
+    failed = run_all(static_checks())
     if failed:
         print(f"\nFAILED: {', '.join(failed)}. Tests are not run before these pass.")
         return 1
