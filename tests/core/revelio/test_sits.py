@@ -7,7 +7,7 @@ from tests.core.revelio.tiny import TinyDomain, coin, fails_with, play, tiny_sea
 from vlmlab.core.revelio.bench import sample
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.search import build_search
-from vlmlab.core.revelio.types import TrialStatus, Verdict
+from vlmlab.core.revelio.types import Outcome, TrialStatus, Verdict
 from vlmlab.core.scenes.catalogue import load_domain
 
 
@@ -84,6 +84,36 @@ def test_minimal_preset_reaches_the_pair_itself_early():
     wins = [place(True, seed) < place(False, seed) for seed in range(6)]
 
     assert sum(wins) >= 5
+
+
+def subsets_tried_next(*, minimal, run_seed):
+    """Count the sets opened right after a new mode that lack one concept of it; only the rule differs."""
+    search = tiny_search(
+        TinyDomain("abcdefghijkl", max_size=4),
+        algorithm="sits",
+        minimal=minimal,
+        novelty=0.0,
+        size_penalty=0.0,
+        inference_budget=120,
+        run_seed=run_seed,
+    )
+    count = 0
+    while batch := search.ask():
+        search.tell([Outcome(q, Verdict.FAIL if len(q.key) >= 3 else Verdict.PASS) for q in batch])
+        failing = {key for key, state in search.trials.items() if state.status is TrialStatus.DECIDED_FAIL}
+        hits = [set(key) for key in search.touched() if key in failing]
+        before = set(search.trials)
+        search.ask()
+        opened = [set(key) for key in search.trials if key not in before]
+        count += sum(one < hit and len(one) == len(hit) - 1 for hit in hits for one in opened)
+    return count
+
+
+@pytest.mark.parametrize("run_seed", range(3))
+def test_minimal_preset_tries_the_subsets_of_a_new_mode_first(run_seed):
+    with_rule, without_rule = (subsets_tried_next(minimal=one, run_seed=run_seed) for one in (True, False))
+
+    assert with_rule >= without_rule + 3
 
 
 def test_sits_tries_every_set_when_the_budget_allows():
