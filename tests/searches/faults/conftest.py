@@ -1,4 +1,7 @@
-"""Gives each fault test a lab on SQLite, and on PostgreSQL where a server is named."""
+"""Gives each fault test a lab on SQLite, and on PostgreSQL where a server is named.
+
+A test run whose own database is PostgreSQL takes that server and leaves the labs on SQLite out.
+"""
 
 import itertools
 import os
@@ -10,7 +13,9 @@ from django.db import connection, connections
 
 from tests.searches.faults.lab import FAST, Lab, database_of, postgres_database, sqlite_database
 
-SERVER = os.environ.get("VLMLAB_TEST_DATABASE_URL", "")
+OWN = os.environ.get("VLMLAB_DATABASE_URL", "")
+IS_OWN = OWN.startswith("postgres")
+SERVER = os.environ.get("VLMLAB_TEST_DATABASE_URL", "") or (OWN if IS_OWN else "")
 _number = itertools.count(1)
 
 
@@ -42,9 +47,11 @@ def lab(request, settings, tmp_path, django_db_blocker):
         setattr(settings, name, value)
     if request.param == "postgres":
         if not SERVER:
-            pytest.skip("no PostgreSQL server in VLMLAB_TEST_DATABASE_URL")
+            pytest.skip("no PostgreSQL server is named")
         yield from _on_postgres(request.getfixturevalue("postgres_template"), tmp_path, django_db_blocker)
         return
+    if IS_OWN:
+        pytest.skip("this run is about PostgreSQL")
     template = request.getfixturevalue("sqlite_template")
     values = sqlite_database(tmp_path / "lab.sqlite3", template=template)
     with django_db_blocker.unblock(), database_of(values) as database:
