@@ -108,9 +108,9 @@ def test_read_image_flattens_a_transparent_palette_colour():
 
 
 def test_read_image_keeps_the_upper_byte_of_16_bit_samples():
-    image = Image.fromarray(np.array([[0, 0x8000, 0xFFFF]], dtype=np.uint16))
+    image = Image.fromarray(np.array([[0, 0x7FFF, 0x8000, 0xC0FF, 0xFFFF]], dtype=np.uint16))
 
-    assert decode_png(read_image(saved(image, "PNG")).png)[0, :, 0].tolist() == [0, 127, 255]
+    assert decode_png(read_image(saved(image, "PNG")).png)[0, :, 0].tolist() == [0, 0x7F, 0x80, 0xC0, 255]
 
 
 def test_read_image_converts_an_embedded_profile_to_srgb():

@@ -191,7 +191,7 @@ def _pixels_of(image: Image.Image) -> npt.NDArray[np.uint8]:
         image.info.pop("exif", None)  # damaged metadata only loses the orientation
     if image.mode in ("I", "F") or image.mode.startswith("I;16"):
         samples = np.asarray(image).astype(np.float64)
-        scale = 257.0 if samples.max(initial=0.0) > 255.0 or image.mode.startswith("I;16") else 1.0
+        scale = 256.0 if samples.max(initial=0.0) > 255.0 or image.mode.startswith("I;16") else 1.0
         grey = np.clip(samples / scale, 0, 255).astype(np.uint8)
         return np.repeat(grey[:, :, None], 3, axis=2)
     has_alpha = image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info
