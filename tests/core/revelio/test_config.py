@@ -48,6 +48,7 @@ WRONG = [
     ("failure_rate_threshold", 1.5, "Failure rate threshold (failure_rate_threshold): Input should be less "
      "than or equal to 1."),
     ("algorithm", "magic", "Algorithm (algorithm): Input should be 'random', 'beam', 'gpts' or 'sits'."),
+    ("wall_clock_budget_s", "inf", "Time limit (wall_clock_budget_s): Input should be a finite number."),
     ("bugdet", 3, "There is no setting called 'bugdet'."),
 ]  # fmt: skip
 CLASHES = [

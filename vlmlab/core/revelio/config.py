@@ -19,7 +19,7 @@ class RevelioConfig(BaseModel):
     Defaults are those of the paper; ``sits`` and its settings are our own.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     algorithm: Algorithm = Field(
         default="sits",
