@@ -59,7 +59,10 @@ def reap() -> ReapReport:
 
 
 def release_dead_local_owners() -> int:
-    """End the leases of processes of this host that are gone, so that a restart resumes at once."""
+    """End the leases of processes of this host that are gone, and take them off the list of workers.
+
+    A worker that starts calls it, so that a restart resumes at once.
+    """
     host = socket.gethostname()
     ended = 0
     for rows in (
@@ -68,6 +71,8 @@ def release_dead_local_owners() -> int:
     ):
         for owner in _dead_owners(rows.values_list("owner", flat=True).distinct(), host):
             ended += rows.filter(owner=owner).update(lease_expires=None)
+    beats = WorkerHeartbeat.objects.filter(host=host)
+    beats.filter(pk__in=_dead_owners(beats.values_list("owner", flat=True), host)).delete()
     return ended
 
 

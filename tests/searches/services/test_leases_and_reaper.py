@@ -1,5 +1,6 @@
 """Claims, their order, and the repair of what dead workers left; every repair may happen twice."""
 
+import socket
 from datetime import timedelta
 
 import pytest
@@ -8,8 +9,9 @@ from django.utils import timezone
 from searches.enums import JobState, RunState
 from searches.models import Job, RunEvent, SearchRun, WorkerHeartbeat
 from searches.services.leases import Lease, release_lease, renew_lease, take_job, take_lease
+from searches.services.owners import this_owner
 from searches.services.presence import Presence
-from searches.services.reaper import reap
+from searches.services.reaper import reap, release_dead_local_owners
 from tests.factories import make_run, make_sut
 
 pytestmark = pytest.mark.django_db
@@ -133,6 +135,19 @@ def test_workers_not_seen_for_a_day_are_forgotten():
     reap()
 
     assert list(WorkerHeartbeat.objects.values_list("owner", flat=True)) == ["new"]
+
+
+def test_a_worker_that_starts_takes_dead_workers_of_its_host_off_the_list():
+    now, host = timezone.now(), socket.gethostname()
+    for owner in (f"{host}:999999999:1:main", this_owner(), "elsewhere:999999999:1:main"):
+        WorkerHeartbeat.objects.create(
+            owner=owner, host=owner.split(":")[0], pid=1, started_at=now, seen_at=now
+        )
+
+    release_dead_local_owners()
+
+    left = set(WorkerHeartbeat.objects.values_list("owner", flat=True))
+    assert left == {this_owner(), "elsewhere:999999999:1:main"}
 
 
 def test_a_heartbeat_renews_the_lease_and_the_workers_row():
