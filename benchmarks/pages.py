@@ -37,7 +37,9 @@ def main() -> int:
     print(f"{options.sets:,} concept sets in one run; median of {options.repeats}, milliseconds\n")
     print(f"{'page':<44}{'first':>8}{'median':>9}{'CPU':>7}{'kB':>7}")
     for row in rows:
-        print(f"{row['page']:<44}{row['first_ms']:>8.0f}{row['median_ms']:>9.0f}{row['cpu_ms']:>7.0f}{row['kb']:>7.0f}")
+        print(
+            f"{row['page']:<44}{row['first_ms']:>8.0f}{row['median_ms']:>9.0f}{row['cpu_ms']:>7.0f}{row['kb']:>7.0f}"
+        )
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
     slow = [row["page"] for row in rows if row["median_ms"] > GOAL_MS and row["has_goal"]]
@@ -110,7 +112,8 @@ def write_sets(run: Any, domain: Any, n_sets: int) -> dict[str, Any]:
             rows.append(
                 Trial(
                     run=run, order=order, key="+".join(key), concepts=list(key), size=len(key),
-                    stage="random", expected_action=decision.action, rule_id=decision.rule_id, fails=fails, passes=5 - fails,
+                    stage="random", expected_action=decision.action, rule_id=decision.rule_id,
+                    fails=fails, passes=5 - fails,
                     status=TrialStatus.DECIDED_FAIL if fails >= 3 else TrialStatus.DECIDED_PASS,
                 )
             )  # fmt: skip
