@@ -1,11 +1,13 @@
 """F3: a database that is locked, or goes away, delays a run and never loses it."""
 
+import os
+import signal
 import sqlite3
 import threading
 import time
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from searches.enums import RunState
 from searches.models import SearchRun
@@ -87,3 +89,34 @@ def test_connections_cut_by_the_server_only_delay_the_run(lab):
 
     assert run.state == RunState.SUCCEEDED
     assert run_digest(run) == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    os.environ.get("VLMLAB_TEST_POSTGRES_MAY_CRASH") != "1", reason="the server may not be crashed"
+)
+@pytest.mark.parametrize("lab", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
+def test_a_server_that_crashes_and_recovers_only_delays_the_run(lab):
+    run, wanted = lab.pair(inference_budget=60, sut={"latency_ms": 60})
+    worker = lab.start_worker()
+    wait_for(lambda: run.samples.count() >= 16)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        backend = cursor.fetchone()[0]
+
+    os.kill(backend, signal.SIGKILL)  # the server ends every session and recovers from its log
+    wait_for(_is_back)
+    lab.finish(run)
+
+    assert worker.is_alive
+    assert run_digest(run) == wanted
+
+
+def _is_back() -> bool:
+    try:
+        connection.close()
+        return SearchRun.objects.exists()
+    except DatabaseError:
+        return False
