@@ -104,6 +104,7 @@ def _rows(curves: Sequence[Curve], end: int) -> tuple[tuple[Cell, ...], ...]:
     step = max(end / TABLE_ROWS, 1)
     places = {round(step * number) for number in range(1, TABLE_ROWS + 1) if round(step * number) <= end}
     places |= {curve.points[-1].inferences for curve in curves if curve.points}
-    return tuple(
+    rows = [
         (place, *(modes_at(curve.points, place) for curve in curves)) for place in sorted(places) if place
-    )
+    ]
+    return tuple(row for row in rows if any(value is not None for value in row[1:]))

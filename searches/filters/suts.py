@@ -8,7 +8,7 @@ from searches.models import SutRecord
 from vlmlab.core.suts.kinds import SUT_KINDS
 
 
-class SutFilter(django_filters.FilterSet):
+class SutFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types
     """Name, kind, and whether it is switched on."""
 
     q = django_filters.CharFilter(

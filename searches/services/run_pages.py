@@ -211,7 +211,7 @@ def _line(trial: Trial, pictures: dict[int, str], *, run: SearchRun, samples_per
         trial=trial,
         finding=getattr(trial, "finding", None),
         picture=pictures.get(trial.pk, ""),
-        is_settled=run.is_final or trial.status != TrialStatus.OPEN,
+        is_settled=trial.status != TrialStatus.OPEN,
         has_rate=is_decided and not is_curtailed and taken >= samples_per_set,
     )
 

@@ -20,6 +20,13 @@ for (const form of document.querySelectorAll("form[data-auto-submit]")) {
   form.addEventListener("change", () => form.requestSubmit());
 }
 
+// A menu closes when the reader turns to something else, and on Esc.
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(except)) menu.open = false;
+}
+document.addEventListener("click", (event) => closeMenus(event.target));
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") closeMenus(null); });
+
 // A form is sent once: a double click must not start two runs.
 document.addEventListener("submit", (event) => {
   const form = event.target;

@@ -47,7 +47,17 @@ def test_a_newcomer_starts_a_search_watches_it_finish_and_sees_the_pictures_of_a
 
     ends = [advance(run, slice_seconds=0.0)]
     page.get_by_text("8 of 60 inferences").wait_for(timeout=15_000)
+    page.locator("[data-plot][data-drawn]").wait_for(timeout=20_000)
+    page.get_by_text("Show the numbers").click()
+    drawing = page.locator("[data-plot] .plot svg.main-svg").first.element_handle()
+    ends.append(advance(run, slice_seconds=0.0))
+    page.get_by_text("16 of 60 inferences").wait_for(timeout=15_000)
+    page.locator("[data-plot][data-drawn]").wait_for(timeout=20_000)
     visitor.note_violations("while it runs")
+
+    assert drawing.evaluate("drawing => drawing.isConnected")  # updated in place, not drawn anew
+    assert page.locator("[data-plot] details[open]").count() == 1
+
     while ends[-1] != SliceEnd.FINISHED and len(ends) < 50:
         ends.append(advance(run, slice_seconds=0.0))
     page.locator(".badge.done").wait_for(timeout=15_000)

@@ -1,6 +1,9 @@
 import itertools
+import re
+from pathlib import Path
 
 import pytest
+from django.contrib.staticfiles import finders
 
 from searches.charts.convergence import Curve, convergence_chart, modes_at
 from vlmlab.core.revelio.metrics import ConvergencePoint
@@ -33,6 +36,12 @@ def test_the_numbers_under_the_chart_are_those_of_the_curves():
     assert (60, 2, None) in chart.rows
 
 
+def test_the_numbers_end_where_the_last_curve_ends():
+    chart = convergence_chart([Curve("This run", STEPS)], budget=1000)
+
+    assert chart.rows == ((60, 2),)
+
+
 def test_the_sentence_says_where_each_curve_ends():
     chart = convergence_chart([Curve("This run", STEPS)], budget=100)
 
@@ -51,3 +60,12 @@ def test_a_run_without_an_answer_has_a_chart():
 
     validate_with_plotly(chart.spec)
     assert chart.spec["layout"]["yaxis"]["range"] == [0, 4]
+
+
+def test_plotly_still_looks_for_the_name_under_which_its_map_styles_are_held_back():
+    script = Path("static/js/plot.js").read_text(encoding="utf-8")
+    name = re.search(r'MAP_STYLE = "([0-9a-f]{64})"', script)
+    library = Path(finders.find("plotly/plotly.min.js")).read_text(encoding="utf-8")
+
+    assert name is not None
+    assert library.count(f'if(!document.getElementById("{name[1]}"))') == 1
