@@ -104,6 +104,7 @@ def test_a_campaign_makes_one_queued_run_for_each_system():
         ({"domain_slug": "moon"}, "domain"),
         ({"run_seed": -1}, "run_seed"),
         ({"config": RevelioConfig(excluded_concepts=("conee",))}, None),
+        ({"config": RevelioConfig(required_concepts=("near", "far"), max_set_size=2)}, "required_concepts"),
     ],
 )
 def test_a_campaign_that_cannot_run_is_refused_at_its_field(change, field):
