@@ -23,6 +23,7 @@ from searches.services.results import (
 )
 from vlmlab.core.revelio.metrics import ConvergencePoint, RevelioMetrics
 from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.web.evidence import set_words
 
 BEST_SETS = 8
 LOG_LINES = 12
@@ -62,6 +63,14 @@ class RunCurves:
 
     modes: list[ConvergencePoint]
     minimal: list[ConvergencePoint]
+
+
+@dataclass(frozen=True)
+class RunNews:
+    """A failure mode found since the reader's page was drawn."""
+
+    sentence: str
+    finding: Finding
 
 
 @dataclass(frozen=True)
@@ -136,6 +145,21 @@ def set_lines(trials: Sequence[Trial], *, run: SearchRun, samples_per_set: int) 
     """Return rows for concept sets whose findings are fetched, with one picture each (one query)."""
     pictures = _pictures([trial.pk for trial in trials if trial.fails])
     return [_line(trial, pictures, run=run, samples_per_set=samples_per_set) for trial in trials]
+
+
+def news_of(run: SearchRun, known_modes: int | None) -> RunNews | None:
+    """Return what was found since a page showed ``known_modes`` failure modes; None when nothing was."""
+    if known_modes is None or run.n_modes <= known_modes:
+        return None
+    newest = run.findings.order_by("-id").first()
+    if newest is None:
+        return None
+    more = run.n_modes - known_modes
+    words = set_words(newest.concepts, newest.domain)
+    sentence = (
+        f"New suspected mode: {words}." if more == 1 else f"{more} new suspected modes, such as {words}."
+    )
+    return RunNews(sentence, newest)
 
 
 def run_curves(run: SearchRun) -> RunCurves:

@@ -35,6 +35,7 @@ def run_create(request: HttpRequest) -> HttpResponse:
                     name=cleaned["name"],
                     run_seed=cleaned["run_seed"],
                     by=cast(User, request.user),
+                    cloned_from=_source(request.POST.get("cloned_from", "")),
                 )
             except VlmLabError as error:
                 form.add_error(error.field if error.field in form.fields else None, str(error))
@@ -42,7 +43,9 @@ def run_create(request: HttpRequest) -> HttpResponse:
                 runs = list(campaign.runs.all())
                 messages.success(request, "The search is queued.")
                 return redirect(runs[0] if len(runs) == 1 else campaign)
-        return render(request, "searches/run_create.html", _context(form), status=422)
+        source = _source(request.POST.get("cloned_from", ""))
+        context = _context(form) | {"cloned_from": source}
+        return render(request, "searches/run_create.html", context, status=422)
     preset = request.GET.get("preset", run_form.DEFAULT_PRESET)
     values = run_form.initial_values(preset if preset in PRESETS else run_form.DEFAULT_PRESET)
     if request.GET.get("sut", "").isdigit():
@@ -65,6 +68,11 @@ def run_estimate(request: HttpRequest) -> HttpResponse:
     return render(request, "searches/run_estimate.html", {"estimate": _estimate(form), "form": form})
 
 
+def _source(number: str) -> SearchRun | None:
+    """Return the run whose settings were copied."""
+    return SearchRun.objects.filter(pk=number).first() if number.isdigit() and len(number) < 19 else None
+
+
 def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:
     domain = load_domain(DOMAIN_SLUGS[0])
     fine = [(title, form.group(names)) for title, names in run_form.FINE_SETTINGS.items()]
@@ -72,9 +80,7 @@ def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:
         "form": form,
         "presets": PRESETS,
         "preset": preset,
-        "algorithms": [
-            (widget, run_form.ALGORITHM_NOTES[str(widget.data["value"])]) for widget in form["algorithm"]
-        ],
+        "algorithms": _algorithms(form),
         "budget": form.group(run_form.BUDGET),
         "when_a_set_fails": form.group(run_form.WHEN_A_SET_FAILS),
         "afterwards": form.group(run_form.AFTERWARDS),
@@ -89,6 +95,12 @@ def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:
         "estimate": _estimate(form),
         "has_worker": any(worker.is_alive for worker in workers_now()),
     }
+
+
+def _algorithms(form: RunForm) -> list[tuple[Any, str]]:
+    """Return the choices with a note each, what we recommend first."""
+    widgets = {str(widget.data["value"]): widget for widget in form["algorithm"]}
+    return [(widgets[name], note) for name, note in run_form.ALGORITHM_NOTES.items()]
 
 
 def _estimate(form: RunForm) -> dict[str, Any] | None:

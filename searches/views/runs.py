@@ -1,5 +1,6 @@
 """Pages of runs: list, one run while it works and after, its log, and what people do to it."""
 
+import json
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -59,6 +60,10 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
             response.status_code = STOP_POLLING
             # The page as a whole has more to show now: metrics, findings, other buttons.
             response["HX-Refresh"] = "true"
+        news = run_pages.news_of(run, _count(request.GET.get("modes", "")))
+        if news is not None and not run.is_final:
+            toast = {"text": news.sentence, "href": news.finding.get_absolute_url()}
+            response["HX-Trigger"] = json.dumps({"toast": toast})
     response["ETag"] = etag
     response["Cache-Control"] = "private, no-cache"
     return response
@@ -130,6 +135,10 @@ def _run(pk: int) -> SearchRun:
 def _metrics(run: SearchRun) -> dict[str, Any]:
     metrics = run_pages.cached_metrics(run)
     return {"metrics": metrics, "metrics_by_expected": run_pages.metrics_by_expected(run, metrics)}
+
+
+def _count(text: str) -> int | None:
+    return int(text) if text.isdigit() and len(text) < 10 else None
 
 
 def _live(run: SearchRun) -> dict[str, Any]:

@@ -1,9 +1,15 @@
 // Small live parts of every page: toasts that can be put away, problems of a polled part, forms that send themselves.
-function addToast(text) {
+function addToast(text, href = "") {
   const toast = document.createElement("div");
   toast.className = "toast";
   const words = document.createElement("p");
   words.textContent = text;
+  if (href) {
+    const link = document.createElement("a");
+    link.href = href;
+    link.textContent = "Look at it";
+    words.append(" ", link);
+  }
   toast.append(words);
   document.getElementById("toasts")?.append(toast);
   setTimeout(() => toast.remove(), 8000);
@@ -35,6 +41,9 @@ document.addEventListener("submit", (event) => {
   form.dataset.sent = "yes";
   setTimeout(() => delete form.dataset.sent, 4000);
 });
+
+// The server sends {"toast": {"text", "href"}} in HX-Trigger when something happened that is worth a look.
+document.addEventListener("toast", (event) => addToast(event.detail.text, event.detail.href));
 
 // A part that could not be fetched says so once instead of standing still in silence.
 let toldOffline = false;

@@ -63,7 +63,7 @@ def test_a_run_without_an_answer_has_a_chart():
 
 
 def test_plotly_still_looks_for_the_name_under_which_its_map_styles_are_held_back():
-    script = Path("static/js/plot.js").read_text(encoding="utf-8")
+    script = Path(finders.find("js/plot.js")).read_text(encoding="utf-8")
     name = re.search(r'MAP_STYLE = "([0-9a-f]{64})"', script)
     library = Path(finders.find("plotly/plotly.min.js")).read_text(encoding="utf-8")
 

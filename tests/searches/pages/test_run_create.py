@@ -4,7 +4,7 @@ from searches.enums import RunState
 from searches.forms import run as run_form
 from searches.models import AuditEntry, Campaign, SearchRun
 from tests.factories import make_campaign, make_finished_run, make_run, make_sut
-from vlmlab.core.revelio.config import PRESETS, RevelioConfig
+from vlmlab.core.revelio.config import ALGORITHMS, PRESETS, RevelioConfig
 from vlmlab.web.roles import Role
 
 from .people import browser_of, statuses
@@ -147,6 +147,20 @@ def test_copying_settings_shows_those_of_the_run():
 
     values = {name: form[name].value() for name in ("algorithm", "inference_budget", "run_seed", "suts")}
     assert values == {"algorithm": "gpts", "inference_budget": 77, "run_seed": 99, "suts": [run.sut_id]}
+
+
+def test_a_copy_remembers_where_its_settings_come_from():
+    run = make_finished_run()
+
+    start(run.sut, cloned_from=run.pk)
+    start(run.sut, cloned_from="nonsense")
+
+    sources = SearchRun.objects.order_by("id").values_list("cloned_from", flat=True)
+    assert list(sources) == [None, run.pk, None]
+
+
+def test_every_algorithm_has_a_note_on_the_page():
+    assert sorted(run_form.ALGORITHM_NOTES) == sorted(ALGORITHMS)
 
 
 def test_without_a_system_the_page_says_how_to_register_one():

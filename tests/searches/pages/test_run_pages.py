@@ -1,10 +1,12 @@
+import json
+
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from searches.enums import RunState
 from searches.models import AuditEntry, RunEvent, SearchRun, Trial
-from tests.factories import make_campaign, make_finished_run, make_run, make_sut, make_trial
+from tests.factories import make_campaign, make_finding, make_finished_run, make_run, make_sut, make_trial
 from vlmlab.web.roles import Role
 
 from .people import browser_of, statuses
@@ -145,7 +147,7 @@ def test_the_part_asks_again_with_its_own_mark_while_the_run_is_not_final():
 
     page = html(browser_of(Role.RESEARCHER), f"/runs/{run.pk}/")
 
-    assert f'hx-get="/runs/{run.pk}/progress/" hx-trigger="every 2s"' in page
+    assert f'hx-get="/runs/{run.pk}/progress/?modes=0" hx-trigger="every 2s"' in page
     assert f"&quot;{run.etag}-" in page or f'\\"{run.etag}-' in page
 
 
@@ -157,6 +159,21 @@ def test_polling_stops_when_the_run_is_final():
     assert answer.status_code == 286
     assert answer["HX-Refresh"] == "true"
     assert "hx-trigger" not in html(browser_of(Role.RESEARCHER), f"/runs/{run.pk}/")
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [("1", None), ("0", "New suspected mode: Cone, far."), ("", None), ("x", None)],
+)
+def test_a_new_failure_mode_is_announced_once_with_a_link(known, words):
+    run = live_run()
+    finding = make_finding(make_trial(run, ("cone", "far")))
+    SearchRun.objects.filter(pk=run.pk).update(n_modes=1)
+
+    answer = browser_of(Role.RESEARCHER).get(f"/runs/{run.pk}/progress/?modes={known}")
+
+    told = json.loads(answer["HX-Trigger"])["toast"] if "HX-Trigger" in answer else None
+    assert told == (words and {"text": words, "href": f"/findings/{finding.pk}/"})
 
 
 def test_a_silent_worker_changes_the_mark_and_is_told():
