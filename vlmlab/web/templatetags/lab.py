@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.anchors import anchor_graph as build_anchor_graph
+from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web import evidence, numbers
 from vlmlab.web.anchor_drawing import draw_anchors
 from vlmlab.web.boxed_pictures import BoxedPicture
@@ -174,7 +175,7 @@ def answer(expected: str, answered: str, direction: str = "", domain: str = "dri
 @register.filter
 def action_label(action: str, domain: str = "driving") -> str:
     """Return the label of an action id (``emergency_stop`` -> ``Emergency stop``)."""
-    return evidence.load_domain(domain).actions.get(action, action)
+    return load_domain(domain).actions.get(action, action)
 
 
 # --- forms --------------------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ def field(bound: BoundField, unit: str = "", css: str = "") -> dict[str, Any]:
     described = [
         f"{bound.auto_id}-{part}" for part, text in (("e", bound.errors), ("h", bound.help_text)) if text
     ]
-    attrs: dict[str, str] = {"aria-describedby": " ".join(described)} if described else {}
+    attrs: dict[str, str | bool] = {"aria-describedby": " ".join(described)} if described else {}
     if bound.errors:
         attrs["aria-invalid"] = "true"
     if form == "control":
@@ -285,7 +286,7 @@ def sort_head(context: Context, key: str, label: str, css: str = "") -> dict[str
 def anchor_graph(concepts: Sequence[str], domain: str) -> dict[str, Any]:
     """Draw what must be in the scene of a concept set and how it stands to the car."""
     try:
-        loaded = evidence.load_domain(domain)
+        loaded = load_domain(domain)
         graph = build_anchor_graph(loaded, loaded.canonical(concepts))
     except ConceptError:
         return {"drawing": None}
