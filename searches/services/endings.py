@@ -10,8 +10,12 @@ MAX_FRUITLESS_BATCHES = 3
 
 
 def budget_ending(run: SearchRun, config: RevelioConfig) -> str:
-    """Return the sentence for a time or money budget that is used up, "" while there is some left."""
-    if config.wall_clock_budget_s is not None and run.active_seconds >= config.wall_clock_budget_s:
+    """Return the sentence for a time or money budget that is used up, "" while there is some left.
+
+    The time limit is the search's: a person who has failed calls asked again gets them asked.
+    """
+    is_timed = config.wall_clock_budget_s is not None and not run.is_retrying_call_errors
+    if is_timed and run.active_seconds >= (config.wall_clock_budget_s or 0):
         return f"the time limit of {config.wall_clock_budget_s:g} s is reached."
     if config.spend_cap_usd is not None and run.spend_usd >= config.spend_cap_usd:
         return f"the spending limit of {config.spend_cap_usd:g} US dollars is reached."

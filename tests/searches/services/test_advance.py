@@ -136,6 +136,19 @@ def test_asking_the_failed_calls_again_fills_in_their_answers_only():
     assert run.trials.filter(call_errors__gt=0).count() == 0
 
 
+def test_failed_calls_are_asked_again_even_after_the_time_limit():
+    sut = scripted(call_error_rate=0.3)
+    run = start_run(sut, inference_budget=500, wall_clock_budget_s=0.01)
+    advance(run)
+    assert run.ending == "the time limit of 0.01 s is reached."
+    SutRecord.objects.filter(pk=sut.pk).update(params=sut.params | {"call_error_rate": 0.0})
+
+    retry_call_errors(run, by=None)
+    advance(run)
+
+    assert (run.state, run.n_call_errors) == (RunState.SUCCEEDED, 0)
+
+
 def test_a_run_halted_by_failed_calls_still_replays_after_they_were_asked_again():
     sut = scripted(call_error_rate=1.0)
     run = start_run(sut, inference_budget=30)
