@@ -114,8 +114,12 @@ class Lab:
 
     def start_command(self, *arguments: str, **environment: str) -> "subprocess.Popen[bytes]":
         """Start ``manage.py`` with these arguments on the lab's database, as a person would."""
+        return self.start_program(sys.executable, "manage.py", *arguments, **environment)
+
+    def start_program(self, *command: str, **environment: str) -> "subprocess.Popen[bytes]":
+        """Start a program with the settings of the lab."""
         return subprocess.Popen(
-            [sys.executable, "manage.py", *arguments],
+            command,
             cwd=ROOT,
             env={**os.environ, **self.environment(), **environment},
             stdout=subprocess.DEVNULL,
