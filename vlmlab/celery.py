@@ -81,7 +81,7 @@ def _be_patient(**kwargs: Any) -> None:
 def _start_timetable(**kwargs: Any) -> None:
     """Run the timetable as a thread of the worker: a process of its own would cost some 60 MB."""
     if os.environ.get("VLMLAB_TIMETABLE") == "1":
-        _timetable.append(EmbeddedService(app, thread=True))
+        _timetable.append(EmbeddedService(app, thread=True, scheduler_cls="celery.beat:Scheduler"))
         _timetable[0].start()
 
 
