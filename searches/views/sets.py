@@ -88,4 +88,5 @@ def redrawn(request: HttpRequest, page: SetPage) -> dict[str, Any]:
     job = find_scene(request.GET.get("job", ""), page.view.domain.slug, tuple(page.trial.concepts))
     if job is None or page.chosen is None or not is_same_scene(job, page.chosen.sample):
         return {}
-    return job_context(job)
+    seen = page.chosen.sample.image_sha256
+    return job_context(job) | {"differs": job.result.get("image_sha256", seen) != seen}

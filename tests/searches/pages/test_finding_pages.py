@@ -231,6 +231,27 @@ def test_a_picture_that_is_not_kept_can_be_drawn_again_by_a_job():
     assert f'hx-get="/jobs/{job.pk}/"' in client.get(answer["Location"]).content.decode()
 
 
+@pytest.mark.parametrize("is_same", [True, False])
+def test_a_picture_drawn_again_says_whether_it_is_what_the_system_saw(is_same):
+    finding = finding_of("cone", verdicts="FFFP")
+    sample = finding.trial.samples.get(number=3)
+    Blob.objects.filter(pk=sample.image_sha256).delete()
+    client = browser_of(Role.RESEARCHER)
+    path = f"/runs/{finding.run_id}/sets/{finding.trial_id}/"
+    answer = client.post(f"{path}3/draw/")
+    drawn = {
+        "image_sha256": sample.image_sha256 if is_same else "0" * 64, "concepts": ["cone"], "attempt": 0,
+        "description": {"objects": []}, "annotations": [], "digest": "d",
+        "decision": {"action": "emergency_stop", "rule_id": "R1_obstacle_near", "why": "Because."},
+        "question": {"prompt": "?", "expected_letter": "A"},
+    }  # fmt: skip
+    Job.objects.update(state="done", result=drawn)
+
+    page = client.get(answer["Location"]).content.decode()
+
+    assert ("not pixel for pixel what the system saw" in page) is not is_same
+
+
 def test_a_reviewer_may_not_draw_again():
     finding = finding_of("cone")
 
