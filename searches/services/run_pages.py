@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from searches.enums import RunState, TrialStatus, Verdict
-from searches.models import Campaign, Finding, RunEvent, Sample, SearchRun, Trial
+from searches.models import Finding, RunEvent, Sample, SearchRun, Trial
 from searches.services.finding_lists import mark_of, stops_early
 from searches.services.navigation import alive_workers
 from searches.services.owners import parse_owner
@@ -104,11 +104,6 @@ def runs_for_list() -> QuerySet[SearchRun]:
 def run_for_page(pk: int) -> SearchRun | None:
     """Return a run with campaign, system and the run it was copied from."""
     return SearchRun.objects.select_related("campaign", "sut", "created_by").filter(pk=pk).first()
-
-
-def campaigns_for_choice(limit: int = 200) -> QuerySet[Campaign]:
-    """Return the newest campaigns."""
-    return Campaign.objects.order_by("-id")[:limit]
 
 
 def run_page(run: SearchRun) -> RunPage:
