@@ -4,7 +4,10 @@ import pytest
 from pydantic import ValidationError
 
 from vlmlab.core.errors import ConfigError
-from vlmlab.core.revelio.config import PRESETS, RevelioConfig, config_from_values
+from vlmlab.core.revelio.config import ALGORITHMS, PRESETS, RevelioConfig, config_from_values
+from vlmlab.core.revelio.search import build_search
+from vlmlab.core.revelio.types import Outcome, TrialStatus, Verdict
+from vlmlab.core.scenes.catalogue import load_domain
 
 
 def test_defaults_are_those_of_the_paper():
@@ -41,23 +44,29 @@ def test_stored_json_gives_the_same_settings():
     assert RevelioConfig.model_validate_json(config.model_dump_json()) == config
 
 
-TOGETHER = "The settings do not fit together: "
 WRONG = [
-    ("inference_budget", "0", "Inference budget (inference_budget): Input should be "
-     "greater than or equal to 1."),
-    ("failure_rate_threshold", 1.5, "Failure rate threshold (failure_rate_threshold): Input should be less "
-     "than or equal to 1."),
-    ("algorithm", "magic", "Algorithm (algorithm): Input should be 'random', 'beam', 'gpts' or 'sits'."),
-    ("wall_clock_budget_s", "inf", "Time limit (wall_clock_budget_s): Input should be a finite number."),
-    ("bugdet", 3, "There is no setting called 'bugdet'."),
+    ("inference_budget", "0", "Inference budget (inference_budget): Enter a whole number from "
+     "1 to 1,000,000."),
+    ("samples_per_set", "2.5", "Samples per set (samples_per_set): Enter a whole number from 1 to 100."),
+    ("failure_rate_threshold", 1.5, "Failure rate threshold (failure_rate_threshold): Enter a number above 0 "
+     "and at most 1."),
+    ("algorithm", "magic", "Algorithm (algorithm): Choose one of random, beam, gpts, sits."),
+    ("wall_clock_budget_s", "inf", "Time limit (wall_clock_budget_s): Enter a number above 0, or leave it "
+     "empty."),
+    ("curtail", "perhaps", "Stop a set early (curtail): Enter true or false."),
+    ("bugdet", 3, "There is no setting called “bugdet”."),
 ]  # fmt: skip
 CLASHES = [
-    ({"strict": True, "failure_rate_threshold": 1}, "no number of wrong answers can be above a "
-     "threshold of 1: turn strict off or lower failure_rate_threshold."),
-    ({"excluded_concepts": "cone,far", "required_concepts": "far"}, "far cannot be in excluded_concepts and "
-     "in required_concepts."),
-    ({"kernel": "rbf", "pool": "all"}, "the rbf kernel works only with pool rand1000: choose it or the "
-     "linear kernel."),
+    ({"strict": True, "failure_rate_threshold": 1}, "strict", "More than 1 of 5 samples cannot fail. Turn "
+     "“Strictly above the threshold” off, or lower the failure rate threshold."),
+    ({"excluded_concepts": "cone,far", "required_concepts": "far"}, "excluded_concepts",
+     "“far” cannot be left out and always included."),
+    ({"kernel": "rbf", "pool": "all"}, "pool", "The rbf kernel works only with 1,000 random candidates. "
+     "Choose them, or linear."),
+    ({"algorithm": "beam", "inference_budget": 4}, "inference_budget", "Enter at least 5: every set takes 5 "
+     "samples, so nothing would be asked with fewer."),
+    ({"algorithm": "sits", "inference_budget": 2}, "inference_budget", "Enter at least 3: a set is a failure "
+     "mode after 3 wrong answers, so none can be found with fewer."),
 ]  # fmt: skip
 
 
@@ -69,12 +78,12 @@ def test_a_wrong_value_is_refused_with_a_sentence_at_its_field(field, value, mes
     assert (caught.value.message, caught.value.field) == (message, field)
 
 
-@pytest.mark.parametrize(("values", "message"), CLASHES)
-def test_values_that_exclude_each_other_are_refused_with_a_sentence(values, message):
+@pytest.mark.parametrize(("values", "field", "message"), CLASHES)
+def test_values_that_exclude_each_other_are_refused_with_a_sentence_at_a_field(values, field, message):
     with pytest.raises(ConfigError) as caught:
         config_from_values(values)
 
-    assert (caught.value.message, caught.value.field) == (TOGETHER + message, None)
+    assert (caught.value.message, caught.value.field) == (message, field)
 
 
 def test_values_may_be_words():
@@ -95,3 +104,22 @@ def test_minimal_preset_sets_novelty_and_size_penalty_unless_given():
 def test_sits_always_stops_early():
     assert RevelioConfig(algorithm="sits").is_curtailed
     assert not RevelioConfig(algorithm="gpts").is_curtailed
+
+
+@pytest.mark.parametrize("curtail", [False, True])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_smallest_budget_suffices_to_find_a_failing_set(algorithm, curtail):
+    settings = {"algorithm": algorithm, "curtail": curtail, "samples_per_set": 4}
+    smallest = RevelioConfig(**settings).smallest_budget
+    search = build_search(
+        RevelioConfig(**settings, inference_budget=smallest, slots=1),
+        domain=load_domain("driving"),
+        run_seed=1,
+    )
+
+    while batch := search.ask():
+        search.tell([Outcome(query, Verdict.FAIL) for query in batch])
+
+    found = [one for one in search.trials.values() if one.status is TrialStatus.DECIDED_FAIL]
+    assert smallest == (3 if curtail or algorithm == "sits" else 4)
+    assert len(found) == 1

@@ -32,7 +32,7 @@ def fresh(kind, *, run_seed=0, budget=70, slots=4):
 
 
 @kinds
-@pytest.mark.parametrize("budget", [1, 13, 70])
+@pytest.mark.parametrize("budget", [5, 13, 70])
 def test_observations_never_exceed_the_budget_and_batches_never_the_slots(kind, budget):
     search = fresh(kind, budget=budget)
 

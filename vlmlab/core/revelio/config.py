@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
-from vlmlab.core.errors import ConfigError
+from vlmlab.core.complaints import config_error
 from vlmlab.core.revelio.racing import fails_needed
 
 Algorithm = Literal["random", "beam", "gpts", "sits"]
@@ -29,7 +30,7 @@ class RevelioConfig(BaseModel):
     )
     inference_budget: int = Field(
         default=1000, ge=1, le=1_000_000, title="Inference budget",
-        description="Answers the run may take from the model. Failed calls do not count.",
+        description="Inferences the run may take: calls that got an answer. Failed calls do not count.",
     )  # fmt: skip
     failure_rate_threshold: float = Field(
         default=0.6, gt=0.0, le=1.0, title="Failure rate threshold",
@@ -102,7 +103,7 @@ class RevelioConfig(BaseModel):
         description="gpts: share of the budget that the beam spends before Thompson sampling.",
     )  # fmt: skip
     pool: Literal["rand1000", "le3", "all"] = Field(
-        default="rand1000", title="Candidates",
+        default="rand1000", title="Candidates of gpts",
         description="gpts: untested sets considered at each step: 1,000 random ones of up to four "
         "concepts, all of up to three, or all.",
     )  # fmt: skip
@@ -130,23 +131,40 @@ class RevelioConfig(BaseModel):
         description="sits: a set is put aside when its chance to become a failure mode falls below this.",
     )  # fmt: skip
     sits_pool: Literal["mixed", "all"] = Field(
-        default="mixed", title="Candidates",
+        default="mixed", title="Candidates of sits",
         description="sits: all small sets and 4,000 random larger ones, or every set (slower).",
     )  # fmt: skip
 
     @model_validator(mode="after")
     def _check_together(self) -> "RevelioConfig":
         if self.fails_needed > self.samples_per_set:
-            raise ValueError(
-                "no number of wrong answers can be above a threshold of 1: turn strict off or lower "
-                "failure_rate_threshold"
+            raise _refused(
+                "strict",
+                f"More than {self.failure_rate_threshold:g} of {self.samples_per_set} samples cannot fail. "
+                "Turn “Strictly above the threshold” off, or lower the failure rate threshold.",
             )
         both = sorted(set(self.excluded_concepts) & set(self.required_concepts))
         if both:
-            raise ValueError(f"{both[0]} cannot be in excluded_concepts and in required_concepts")
+            raise _refused("excluded_concepts", f"“{both[0]}” cannot be left out and always included.")
         if self.kernel == "rbf" and self.pool != "rand1000":
-            raise ValueError("the rbf kernel works only with pool rand1000: choose it or the linear kernel")
+            raise _refused(
+                "pool", "The rbf kernel works only with 1,000 random candidates. Choose them, or linear."
+            )
+        if self.inference_budget < self.smallest_budget:
+            raise _refused("inference_budget", self._budget_too_small())
         return self
+
+    def _budget_too_small(self) -> str:
+        if self.is_curtailed:
+            why = f"a set is a failure mode after {self.smallest_budget} wrong answers, so none can be found"
+        else:
+            why = f"every set takes {self.smallest_budget} samples, so nothing would be asked"
+        return f"Enter at least {self.smallest_budget}: {why} with fewer."
+
+    @property
+    def smallest_budget(self) -> int:
+        """Inferences below which no set can be found to fail."""
+        return self.fails_needed if self.is_curtailed else self.samples_per_set
 
     @property
     def fails_needed(self) -> int:
@@ -181,22 +199,22 @@ class Preset:
 _PAPER = {"inference_budget": 1000, "curtail": False}
 PRESETS: dict[str, Preset] = {
     "quick_look": Preset(
-        "Quick look (60 answers)",
+        "Quick look (60 inferences)",
         "A few minutes: tries every concept once and follows the first signs of failure.",
         {"algorithm": "sits", "minimal": True, "inference_budget": 60},
     ),
     "standard": Preset(
-        "Standard (300 answers)",
+        "Standard (300 inferences)",
         "Finds small concept sets that fail and leaves out those that only add to them.",
         {"algorithm": "sits", "minimal": True, "inference_budget": 300},
     ),
     "thorough": Preset(
-        "Thorough (1,000 answers)",
+        "Thorough (1,000 inferences)",
         "The budget of the paper with our search for minimal failure modes.",
         {"algorithm": "sits", "minimal": True, "inference_budget": 1000},
     ),
     "most_modes": Preset(
-        "Most failure modes (1,000 answers)",
+        "Most failure modes (1,000 inferences)",
         "As many failing sets as possible; most have four or five concepts and overlap.",
         {"algorithm": "sits", "minimal": False, "inference_budget": 1000},
     ),
@@ -233,9 +251,7 @@ def config_from_values(values: Mapping[str, Any]) -> RevelioConfig:
     try:
         return RevelioConfig.model_validate(prepared)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0]) if first["loc"] else ""
-        raise _readable(name, first["type"], str(first["msg"])) from error
+        raise config_error(error, RevelioConfig) from error
 
 
 def _split_list(name: str, value: object) -> object:
@@ -246,13 +262,6 @@ def _split_list(name: str, value: object) -> object:
     return value
 
 
-def _readable(name: str, kind: str, message: str) -> ConfigError:
-    if kind == "extra_forbidden":
-        known = ", ".join(sorted(RevelioConfig.model_fields))
-        return ConfigError(f"There is no setting called {name!r}.", hint=f"Known: {known}.", field=name)
-    if not name:
-        text = message.removeprefix("Value error, ")
-        return ConfigError(f"The settings do not fit together: {text}.")
-    field = RevelioConfig.model_fields[name]
-    title = field.title or name
-    return ConfigError(f"{title} ({name}): {message}.", hint=field.description or "", field=name)
+def _refused(field: str, sentence: str) -> PydanticCustomError:
+    """Return the error of a check of several settings together, which stands at one of their fields."""
+    return PydanticCustomError("settings_together", "{sentence}", {"field": field, "sentence": sentence})

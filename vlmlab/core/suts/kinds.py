@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ValidationError
 
+from vlmlab.core.complaints import config_error
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.base import Sut
 from vlmlab.core.suts.checkpoint import CheckpointReport, CheckpointRoots, inspect_checkpoint
@@ -110,13 +111,7 @@ def parse_params(name: str, values: Mapping[str, object]) -> BaseModel:
     try:
         return sut_kind(name).params.model_validate(dict(values))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(
-            f"The setting '{key}' of the system is not valid: {first['msg']}.",
-            hint="Correct it and save again.",
-            field=key or None,
-        ) from error
+        raise config_error(error, sut_kind(name).params) from error
 
 
 def load_sut(name: str, values: Mapping[str, object], roots: CheckpointRoots | None = None) -> Sut:

@@ -1,0 +1,68 @@
+"""Wrong settings are answered with what to enter instead, in one voice."""
+
+from typing import Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from vlmlab.core.complaints import config_error, range_words
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    count: int = Field(default=1, ge=1, le=1_000_000, title="Count", description="How many.")
+    share: float = Field(default=0.5, gt=0, lt=1)
+    limit: float | None = Field(default=None, gt=0)
+    kind: Literal["linear", "rbf"] = "linear"
+    is_on: bool = False
+    name: str = Field(max_length=5, min_length=1, pattern="^[a-z]*$")
+    parts: tuple[str, ...] = ()
+
+
+CASES = [
+    ({"count": 0}, "count", "Count (count): Enter a whole number from 1 to 1,000,000."),
+    ({"count": "many"}, "count", "Count (count): Enter a whole number from 1 to 1,000,000."),
+    ({"count": 2.5}, "count", "Count (count): Enter a whole number from 1 to 1,000,000."),
+    ({"count": None}, "count", "Count (count): Enter a whole number from 1 to 1,000,000."),
+    ({"share": 1}, "share", "share: Enter a number above 0 and below 1."),
+    ({"limit": 0}, "limit", "limit: Enter a number above 0, or leave it empty."),
+    ({"kind": "round"}, "kind", "kind: Choose one of linear, rbf."),
+    ({"is_on": "perhaps"}, "is_on", "is_on: Enter true or false."),
+    ({"name": "toolong"}, "name", "name: Enter at most 5 characters."),
+    ({"name": ""}, "name", "name: Enter at least one character."),
+    ({"name": "A"}, "name", "name: It holds a character that is not allowed here."),
+    ({"name": 3}, "name", "name: Enter text."),
+    ({"parts": 3}, "parts", "parts: Enter a list."),
+    ({"odd": 3}, "odd", "There is no setting called “odd”."),
+]
+
+
+@pytest.mark.parametrize(("values", "field", "message"), CASES)
+def test_a_wrong_value_is_answered_with_what_to_enter(values, field, message):
+    with pytest.raises(ValidationError) as caught:
+        Settings.model_validate({"name": "a"} | values)
+
+    error = config_error(caught.value, Settings)
+
+    assert (error.message, error.field) == (message, field)
+
+
+def test_a_missing_value_and_an_unknown_setting_say_what_is_known():
+    with pytest.raises(ValidationError) as missing:
+        Settings.model_validate({})
+    with pytest.raises(ValidationError) as unknown:
+        Settings.model_validate({"name": "a", "odd": 1})
+
+    assert config_error(missing.value, Settings).message == "name: Enter a value."
+    assert config_error(unknown.value, Settings).hint == (
+        "Known: count, is_on, kind, limit, name, parts, share."
+    )
+
+
+def test_ranges_are_written_as_words():
+    words = {name: range_words(info) for name, info in Settings.model_fields.items()}
+
+    assert (words["count"], words["share"], words["limit"], words["is_on"]) == (
+        "from 1 to 1,000,000", "above 0 and below 1", "above 0", "",
+    )  # fmt: skip
