@@ -176,7 +176,7 @@ POLL_SECONDS = env.float("VLMLAB_POLL_SECONDS", 0.25)
 REAPER_SECONDS = env.float("VLMLAB_REAPER_SECONDS", 15.0)
 MAX_BATCH_SECONDS = env.float("VLMLAB_MAX_BATCH_SECONDS", 600.0)
 HAS_HEARTBEATS = env.bool("VLMLAB_HEARTBEATS", not IS_TEST)
-KEPT_PICTURES = env.int("VLMLAB_KEPT_PICTURES", 2_000)  # a run; failed samples are kept beyond it
+KEPT_PICTURES = env.int("VLMLAB_KEPT_PICTURES", 500)  # a run; failed samples are kept beyond it
 
 # Doubles and crashes, for tests only: nothing reads them unless VLMLAB_TEST_HOOKS says so.
 HAS_TEST_HOOKS = env.bool("VLMLAB_TEST_HOOKS", IS_TEST)

@@ -22,5 +22,9 @@ def _source(domain_slug: str, width: int, height: int, factory: str, cache_dir: 
     from vlmlab.core.scenes.render.generator import make_scene_source
 
     return make_scene_source(
-        domain=domain_slug, width=width, height=height, cache_dir=settings.SCENE_CACHE_DIR
+        domain=domain_slug,
+        width=width,
+        height=height,
+        cache_dir=settings.SCENE_CACHE_DIR,
+        cache_max_bytes=settings.SCENE_CACHE_MAX_BYTES,
     )

@@ -13,6 +13,7 @@ from vlmlab.core.scenes.scene import Annotation, Camera, GeneratedScene, SceneDe
 
 SUFFIX = ".scene"
 KEPT_SHARE = 0.9
+DEFAULT_MAX_BYTES = 2_000_000_000
 
 
 class SceneCache(Protocol):
@@ -38,7 +39,7 @@ class DirectoryCache:
         max_bytes: size above which the files used longest ago are removed.
     """
 
-    def __init__(self, path: Path, max_bytes: int = 2 * 1024**3) -> None:
+    def __init__(self, path: Path, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
         self._path = path
         self._max_bytes = max_bytes
         self._bytes: int | None = None

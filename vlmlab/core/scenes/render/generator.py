@@ -12,7 +12,7 @@ from PIL import Image
 
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.driving import SAMPLERS
-from vlmlab.core.scenes.render.cache import DirectoryCache, SceneCache
+from vlmlab.core.scenes.render.cache import DEFAULT_MAX_BYTES, DirectoryCache, SceneCache
 from vlmlab.core.scenes.render.embedded import EmbeddedBackend
 from vlmlab.core.scenes.scene import GeneratedScene, RenderedScene, SceneDescription, SceneSource
 
@@ -157,8 +157,9 @@ def make_scene_source(
     height: int,
     quality: str = "standard",
     cache_dir: Path | None = None,
+    cache_max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> SceneSource:
-    """Return the scene source of a domain.
+    """Return the scene source of a domain; with ``cache_dir`` it remembers finished scenes there.
 
     Raises:
         GenerationError: there is no such back end, or no sampler for the domain.
@@ -171,7 +172,7 @@ def make_scene_source(
         raise GenerationError(
             f"No scenes can be drawn for the domain {domain!r}.", hint="Choose another domain."
         )
-    cache = DirectoryCache(cache_dir) if cache_dir is not None else None
+    cache = DirectoryCache(cache_dir, cache_max_bytes) if cache_dir is not None else None
     return SceneGenerator(
         BACKENDS[backend](), domain=domain, width=width, height=height, quality=quality, cache=cache
     )

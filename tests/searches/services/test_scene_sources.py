@@ -1,0 +1,35 @@
+"""The scene source of a worker: one a domain and size, with a cache on disk that stays below its limit."""
+
+import pytest
+
+from searches.services import scene_sources
+from vlmlab.core.scenes.render import generator
+
+
+@pytest.fixture
+def _real_source(settings):
+    settings.SCENE_SOURCE_FACTORY = ""
+    scene_sources._source.cache_clear()
+    yield
+    scene_sources._source.cache_clear()
+
+
+@pytest.mark.usefixtures("_real_source")
+def test_the_scene_cache_gets_the_folder_and_the_limit_of_the_settings(monkeypatch, settings, tmp_path):
+    settings.SCENE_CACHE_DIR, settings.SCENE_CACHE_MAX_BYTES = tmp_path, 12_345
+    made = []
+    monkeypatch.setattr(generator, "DirectoryCache", lambda *values: made.append(values))
+
+    scene_sources.scene_source("driving", width=32, height=24)
+
+    assert made == [(tmp_path, 12_345)]
+
+
+@pytest.mark.usefixtures("_real_source")
+def test_a_source_is_made_once_for_each_size(settings, tmp_path):
+    settings.SCENE_CACHE_DIR = tmp_path
+
+    first = scene_sources.scene_source("driving", width=32, height=24)
+
+    assert scene_sources.scene_source("driving", width=32, height=24) is first
+    assert scene_sources.scene_source("driving", width=48, height=24) is not first
