@@ -57,8 +57,9 @@ def test_a_plan_survives_the_way_through_the_environment_and_leaves_it(monkeypat
         "http://127.0.0.1:8000",
         "http://127.0.0.1:8000/healthz",
         tuple(parts(REDIS, Path("/x")).values()),
-        "/run/q",
-        ("a",),
+        queue_socket="/run/q",
+        runtime_dir="/run",
+        notes=("a",),
     )
 
     write_plan(plan)

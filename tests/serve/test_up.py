@@ -59,6 +59,12 @@ def lab(tmp_path_factory):
     lab.stop()
 
 
+@pytest.fixture(scope="module")
+def second_folder(tmp_path_factory):
+    """A folder whose database is made by the first test that uses it."""
+    return tmp_path_factory.mktemp("second-lab")
+
+
 def up(folder, *arguments, **environment):
     """Run ``manage.py up`` where it is expected to be refused."""
     return subprocess.run(
@@ -167,8 +173,8 @@ def test_the_log_holds_neither_the_secret_key_nor_a_used_link(lab):
     assert "Warning" not in lab.log
 
 
-def test_ctrl_c_stops_all_parts(tmp_path):
-    lab = start_lab(tmp_path, free_port(), "--no-queue")
+def test_ctrl_c_stops_all_parts(second_folder):
+    lab = start_lab(second_folder, free_port(), "--no-queue")
     children = list(children_of(lab.process.pid))
 
     status = lab.stop()
@@ -178,15 +184,15 @@ def test_ctrl_c_stops_all_parts(tmp_path):
     assert not any(map(is_alive, children))
 
 
-def test_a_killed_lab_leaves_no_process_behind_and_can_be_started_again(tmp_path):
-    lab = start_lab(tmp_path, free_port())
+def test_a_killed_lab_leaves_no_process_behind_and_can_be_started_again(second_folder):
+    lab = start_lab(second_folder, free_port())
     wait_until(lambda: lab.part("celery"), "the worker runs")
     children = list(children_of(lab.process.pid))
 
     lab.process.kill()
     lab.process.wait()
     wait_until(lambda: not any(map(is_alive, children)), "all parts end", 25)
-    again = start_lab(tmp_path, lab.port)
+    again = start_lab(second_folder, lab.port)
 
     assert len(children) == 3
     assert again.stop() == 0
