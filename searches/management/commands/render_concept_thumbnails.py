@@ -47,7 +47,7 @@ class Command(BaseCommand):
             seed = options["seed"] if options["seed"] is not None else SEEDS.get(concept.id, FIRST_SEED)
             scene = source.generate(smallest_set_with(concept.id, domain), seed=seed)
             target = folder / f"{concept.id}.webp"
-            picture = Image.open(io.BytesIO(scene.image_png))
+            picture: Image.Image = Image.open(io.BytesIO(scene.image_png))
             if concept.kind == "entity":
                 picture = picture.crop(window_around(concept.id, scene))
             picture = picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
