@@ -8,7 +8,7 @@ from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
 import vlmlab.celery  # noqa: F401 - makes our application the one that these tasks publish through
 from searches.enums import Queue
-from searches.services.blobs import collect_garbage
+from searches.services.garbage import collect_garbage
 from searches.services.owners import this_owner
 from searches.services.presence import presence
 from searches.services.reaper import reap, release_dead_local_owners
@@ -50,7 +50,7 @@ def reap_task() -> None:
 
 @shared_task(acks_late=False, ignore_result=True, max_retries=0)
 def collect_garbage_task() -> None:
-    """Delete pictures that nothing names any more."""
+    """Delete old jobs, and pictures that nothing names any more."""
     collect_garbage()
 
 

@@ -13,7 +13,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vlmlab.settings")
 # A page that publishes must not hang on a broker that does; a worker waits for messages much longer.
 PUBLISH_TIMEOUT_SECONDS = 1.0  # tried twice
 WORKER_TIMEOUT_SECONDS = 30.0
-GARBAGE_SECONDS = 6 * 3600.0
 
 TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_timeout": PUBLISH_TIMEOUT_SECONDS,
@@ -65,8 +64,8 @@ app.conf.update(
         },
         "collect garbage": {
             "task": "searches.tasks.collect_garbage_task",
-            "schedule": GARBAGE_SECONDS,
-            "options": {"queue": "cpu", "expires": GARBAGE_SECONDS},
+            "schedule": settings.GARBAGE_SECONDS,
+            "options": {"queue": "cpu", "expires": settings.GARBAGE_SECONDS},
         },
     },
 )

@@ -1,26 +1,22 @@
-"""Content-addressed files on disk, with collection that never takes what is in use."""
+"""Content-addressed files on disk: written whole or not at all, touched on every reuse."""
 
 import errno
 import hashlib
 import os
 import tempfile
 from collections.abc import Iterable
-from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from searches.models import Blob, Finding, Job, Sample
+from searches.models import Blob
 from vlmlab.core.errors import VlmLabError
 
 SUFFIXES = {"image/png": ".png", "application/json": ".json"}
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
-CHUNK = 500
 
 
 class StorageError(VlmLabError):
@@ -73,8 +69,8 @@ def storage_error(error: OSError) -> StorageError:
     if error.errno in FULL_DISK:
         return StorageError(
             "The disk for pictures is full.",
-            hint="Make room (old runs can be deleted, `manage.py collect_garbage` frees what they held), "
-            "then resume; nothing that was answered is lost.",
+            hint="Make room on the disk of VLMLAB_BLOB_DIR (`manage.py collect_garbage` deletes pictures that "
+            "nothing names any more), then resume; nothing that was answered is lost.",
         )
     return StorageError(
         f"A picture could not be stored: {os.strerror(error.errno or 0)}.",
@@ -123,39 +119,6 @@ def stored_shas(shas: Iterable[str]) -> frozenset[str]:
     return frozenset(Blob.objects.filter(pk__in=set(shas)).values_list("pk", flat=True))
 
 
-def collect_garbage(grace: timedelta = timedelta(hours=1)) -> int:
-    """Delete files that nothing names any more and nobody touched for ``grace``; returns how many."""
-    removed = 0
-    old = Q(touched_at__lt=Now() - grace)
-    candidates = list(Blob.objects.filter(old).values_list("pk", "media_type"))
-    in_jobs, in_findings = _named_by_jobs(), _named_by_findings()
-    for start in range(0, len(candidates), CHUNK):
-        chunk = dict(candidates[start : start + CHUNK])
-        named = set(Sample.objects.filter(image_sha256__in=chunk).values_list("image_sha256", flat=True))
-        for sha256 in sorted(set(chunk) - named - in_jobs - in_findings):
-            # A writer touches the row before it looks for the file; that waits for this transaction.
-            with transaction.atomic():
-                if Blob.objects.filter(old, pk=sha256).delete()[0]:
-                    blob_path(sha256, chunk[sha256]).unlink(missing_ok=True)
-                    removed += 1
-    return removed + _sweep_unfinished(grace)
-
-
-def _named_by_jobs() -> set[str]:
-    named: set[str] = set()
-    for params, result in Job.objects.values_list("params", "result"):
-        named.update(str(values["image_sha256"]) for values in (params, result) if "image_sha256" in values)
-    return named
-
-
-def _named_by_findings() -> set[str]:
-    return {sha for shas in Finding.objects.values_list("thumbnails", flat=True) for sha in shas}
-
-
-def _sweep_unfinished(grace: timedelta) -> int:
-    root = Path(settings.BLOB_DIR)
-    limit = timezone.now().timestamp() - grace.total_seconds()
-    leftovers = [path for path in root.glob("??/.new-*") if path.stat().st_mtime < limit]
-    for path in leftovers:
-        path.unlink(missing_ok=True)
-    return len(leftovers)
+def touch_blob(sha256: str) -> None:
+    """Note that a stored file is used again, which keeps collection away until its new user is written."""
+    Blob.objects.filter(pk=sha256).update(touched_at=Now())

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from searches.enums import JobKind, JobState
 from searches.models import Job, SutRecord, User
-from searches.services.blobs import store_blob
+from searches.services.blobs import store_blob, touch_blob
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.images import read_image
 from vlmlab.core.scenes.catalogue import load_domain
@@ -66,6 +66,7 @@ def try_params(sut: SutRecord, wish: TryRequest, *, by: User) -> dict[str, Any]:
         question = None
     else:
         scene = _scene(wish.scene_id, by)
+        touch_blob(scene.result["image_sha256"])
         params = {"image_sha256": scene.result["image_sha256"], "concepts": scene.result["concepts"]}
         question = scene.result
     params |= {"sut": sut.slug, "domain": "driving"}

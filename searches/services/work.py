@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from searches.services.advance import SliceEnd, advance_run, never
+from searches.services.garbage import collect_garbage
 from searches.services.jobs import run_job
 from searches.services.leases import has_waiting_job, has_waiting_run, take_job, take_lease
 from searches.services.owners import this_owner
@@ -73,10 +74,11 @@ def run_forever(queues: Collection[str], *, stop: Event, reaps: bool = True) -> 
     Args:
         queues: the queues to serve.
         stop: set by the signal handler of the process.
-        reaps: whether this worker also repairs what others left (no scheduler does it in this mode).
+        reaps: whether this worker also repairs what others left and deletes what nobody needs (no scheduler
+            does it in this mode).
     """
     owner = this_owner()
-    next_reap, is_announced = 0.0, False
+    next_reap, next_sweep, is_announced = 0.0, time.monotonic() + settings.GARBAGE_SECONDS, False
     while not stop.is_set():
         try:
             if not is_announced:
@@ -86,6 +88,9 @@ def run_forever(queues: Collection[str], *, stop: Event, reaps: bool = True) -> 
             if reaps and time.monotonic() >= next_reap:
                 next_reap = time.monotonic() + settings.REAPER_SECONDS
                 reap()
+            if reaps and time.monotonic() >= next_sweep:
+                next_sweep = time.monotonic() + settings.GARBAGE_SECONDS
+                collect_garbage()
             if not work_once(owner, queues, should_stop=stop.is_set):
                 stop.wait(settings.POLL_SECONDS)
         except DatabaseError as error:

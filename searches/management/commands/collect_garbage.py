@@ -1,4 +1,4 @@
-"""``manage.py collect_garbage``: deletes pictures that nothing names any more."""
+"""``manage.py collect_garbage``: deletes old jobs, and pictures that nothing names any more."""
 
 from argparse import ArgumentParser
 from datetime import timedelta
@@ -6,13 +6,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from searches.services.blobs import collect_garbage
+from searches.services.garbage import collect_garbage
 
 
 class Command(BaseCommand):
     """Mark and sweep."""
 
-    help = "Delete stored pictures that no sample, finding or job names any more."
+    help = "Delete jobs that ended a week ago, and stored pictures that no sample, finding or job names any more."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""

@@ -1,4 +1,4 @@
-"""Files by content: written whole, touched on reuse, collected only when nothing names them."""
+"""Files by content: written whole, touched on reuse."""
 
 import errno
 import os
@@ -7,11 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from searches.models import Blob, Job
+from searches.models import Blob
 from searches.services import blobs
-from searches.services.blobs import StorageError, blob_path, collect_garbage, open_blob, store_blob
+from searches.services.blobs import StorageError, blob_path, open_blob, store_blob, touch_blob
 from tests.doubles import paint_png
-from tests.factories import make_finished_run
 
 pytestmark = pytest.mark.django_db
 
@@ -34,6 +33,15 @@ def test_storing_again_touches_the_row():
     Blob.objects.update(touched_at=timezone.now() - OLD)
 
     store_blob(b"x")
+
+    assert Blob.objects.get(pk=sha256).touched_at > timezone.now() - timedelta(minutes=1)
+
+
+def test_touching_keeps_a_file_away_from_collection_without_writing_it():
+    sha256 = store_blob(b"x")
+    Blob.objects.update(touched_at=timezone.now() - OLD)
+
+    touch_blob(sha256)
 
     assert Blob.objects.get(pk=sha256).touched_at > timezone.now() - timedelta(minutes=1)
 
@@ -73,31 +81,6 @@ def test_a_failed_write_says_what_to_do_and_leaves_nothing_behind(monkeypatch, n
 def test_a_name_that_is_no_digest_is_refused(name):
     with pytest.raises(ValueError, match="64 hexadecimal digits"):
         blob_path(name)
-
-
-def test_collection_takes_what_nothing_names_and_nobody_touched_lately():
-    run = make_finished_run()
-    named = set(run.samples.values_list("image_sha256", flat=True))
-    in_job, orphan, young = store_blob(b"job"), store_blob(b"orphan"), store_blob(b"young")
-    Job.objects.create(kind="try_sut", params={"image_sha256": in_job})
-    Blob.objects.exclude(pk=young).update(touched_at=timezone.now() - OLD)
-
-    removed = collect_garbage(timedelta(hours=1))
-
-    assert removed == 1
-    assert set(Blob.objects.values_list("pk", flat=True)) == named | {in_job, young}
-    assert not blob_path(orphan).exists()
-    assert all(blob_path(sha256).exists() for sha256 in named | {in_job, young})
-
-
-def test_unfinished_files_of_killed_writers_are_swept():
-    leftover = blob_path(store_blob(b"x")).parent / ".new-abc"
-    leftover.write_bytes(b"half")
-    os.utime(leftover, (1, 1))
-
-    collect_garbage()
-
-    assert not leftover.exists()
 
 
 def test_a_picture_that_is_not_kept_can_be_drawn_again():

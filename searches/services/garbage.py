@@ -1,0 +1,69 @@
+"""Deletes what nobody needs any more: old jobs, and pictures that nothing names; never what is in use."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from searches.enums import JobState
+from searches.models import Blob, Finding, Job, Sample
+from searches.services.blobs import blob_path
+
+KEPT_JOBS = timedelta(days=7)
+"""How long an ended job stays: people come back to a scene or an answer within days."""
+
+CHUNK = 500
+
+
+def collect_garbage(grace: timedelta = timedelta(hours=1), *, keep_jobs: timedelta = KEPT_JOBS) -> int:
+    """Delete old jobs, then files that nothing names and nobody touched lately.
+
+    Args:
+        grace: files touched within this time are spared.
+        keep_jobs: jobs that ended within this time are spared, with their pictures.
+
+    Returns:
+        How many files were deleted.
+    """
+    ended = Job.objects.filter(state__in=(JobState.DONE, JobState.FAILED))
+    ended.filter(finished_at__lt=Now() - keep_jobs).delete()
+    return _sweep_blobs(grace) + _sweep_unfinished(grace)
+
+
+def _sweep_blobs(grace: timedelta) -> int:
+    removed = 0
+    old = Q(touched_at__lt=Now() - grace)
+    candidates = list(Blob.objects.filter(old).values_list("pk", "media_type"))
+    in_use = _named_by_jobs() | _named_by_findings()
+    for start in range(0, len(candidates), CHUNK):
+        chunk = dict(candidates[start : start + CHUNK])
+        in_samples = set(Sample.objects.filter(image_sha256__in=chunk).values_list("image_sha256", flat=True))
+        for sha256 in sorted(set(chunk) - in_samples - in_use):
+            # A writer touches the row before it looks for the file; that waits for this transaction.
+            with transaction.atomic():
+                if Blob.objects.filter(old, pk=sha256).delete()[0]:
+                    blob_path(sha256, chunk[sha256]).unlink(missing_ok=True)
+                    removed += 1
+    return removed
+
+
+def _named_by_jobs() -> set[str]:
+    rows = Job.objects.values_list("params__image_sha256", "result__image_sha256")
+    return {sha256 for pair in rows.iterator(chunk_size=2000) for sha256 in pair if sha256}
+
+
+def _named_by_findings() -> set[str]:
+    return {sha256 for shas in Finding.objects.values_list("thumbnails", flat=True) for sha256 in shas}
+
+
+def _sweep_unfinished(grace: timedelta) -> int:
+    root = Path(settings.BLOB_DIR)
+    limit = timezone.now().timestamp() - grace.total_seconds()
+    leftovers = [path for path in root.glob("??/.new-*") if path.stat().st_mtime < limit]
+    for path in leftovers:
+        path.unlink(missing_ok=True)
+    return len(leftovers)
