@@ -12,6 +12,7 @@ from searches.enums import Direction
 from searches.filters.runs import action_choices
 from searches.models import Finding, SutRecord
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.web.asked import LARGEST
 
 
 class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types
@@ -49,7 +50,9 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-f
     minimal = django_filters.BooleanFilter(
         method="without_larger", label="Collapse larger sets", widget=forms.CheckboxInput()
     )
-    run = django_filters.NumberFilter(field_name="run_id", label="Run", widget=forms.HiddenInput())
+    run = django_filters.NumberFilter(
+        field_name="run_id", label="Run", widget=forms.HiddenInput(), max_value=LARGEST
+    )
 
     class Meta:
         model = Finding

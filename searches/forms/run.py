@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 from django import forms
 from pydantic.fields import FieldInfo
 
+from searches.forms.fields import RowsField
 from searches.models import SutRecord
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.revelio.config import PRESETS, RevelioConfig, config_from_values
@@ -36,7 +37,7 @@ UNITS = {"wall_clock_budget_s": "seconds", "spend_cap_usd": "US$"}
 class RunForm(forms.Form):
     """What to test, how, and for how much; ``cleaned_data["config"]`` is the core's frozen configuration."""
 
-    suts = forms.ModelMultipleChoiceField(
+    suts = RowsField(
         queryset=SutRecord.objects.none(),
         label="Systems under test",
         widget=forms.CheckboxSelectMultiple,

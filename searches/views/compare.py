@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 
 from searches.charts.convergence import Curve, convergence_chart
 from searches.services.comparison import ComparePage, compare_page, find_pair, runs_to_compare
+from vlmlab.web.asked import asked_number
 from vlmlab.web.figures import Chart
 
 
@@ -15,14 +16,13 @@ from vlmlab.web.figures import Chart
 def run_compare(request: HttpRequest) -> HttpResponse:
     """Compare the runs ``?a=`` and ``?b=``; without them, let the person choose."""
     chosen = [request.GET.get(name, "") for name in ("a", "b")]
+    first, second = map(asked_number, chosen)
     context: dict[str, Any] = {"runs": list(runs_to_compare()), "a": chosen[0], "b": chosen[1]}
-    if all(one.isdigit() and len(one) < 19 for one in chosen):
-        pair = find_pair(int(chosen[0]), int(chosen[1]))
+    if first is not None and second is not None:
+        pair = find_pair(first, second)
         if pair is None:
             context["problem"] = (
-                "Choose two different runs."
-                if chosen[0] == chosen[1]
-                else "One of these runs does not exist."
+                "Choose two different runs." if first == second else "One of these runs does not exist."
             )
         else:
             page = compare_page(*pair)

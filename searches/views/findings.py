@@ -14,6 +14,7 @@ from searches.filters.findings import FindingFilter
 from searches.services import exports, finding_lists
 from searches.services.set_pages import find_finding, set_page
 from searches.views.sets import chosen_number, redrawn
+from vlmlab.web.asked import asked_number
 from vlmlab.web.streaming import stream_file
 
 PAGE_SIZE = 25
@@ -36,7 +37,7 @@ def finding_list(request: HttpRequest) -> HttpResponse:
         "page_obj": page,
         "lines": finding_lists.finding_lines(list(page.object_list)),
         "total": tabs[0].count,
-        "only_run": _number(request.GET.get("run", "")),
+        "only_run": asked_number(request.GET.get("run", "")),
         "is_filtered": any(request.GET.get(name) for name in [*narrowed.filters, "state"]),
     }
     return render(request, "searches/finding_list.html", context)
@@ -65,7 +66,3 @@ def finding_export(request: HttpRequest, fmt: str) -> HttpResponseBase:
     write = exports.findings_csv if fmt == "csv" else exports.findings_json
     name = f"vlmlab-findings-{timezone.localdate():%Y-%m-%d}.{fmt}"
     return stream_file(write(rows), name=name, media_type=exports.MEDIA_TYPES[fmt])
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdigit() and len(text) < 19 else None

@@ -18,6 +18,7 @@ from searches.services.workers import workers_now
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import PRESETS
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.web.asked import asked_number
 
 
 @require_http_methods(["GET", "POST"])
@@ -48,8 +49,9 @@ def run_create(request: HttpRequest) -> HttpResponse:
         return render(request, "searches/run_create.html", context, status=422)
     preset = request.GET.get("preset", run_form.DEFAULT_PRESET)
     values = run_form.initial_values(preset if preset in PRESETS else run_form.DEFAULT_PRESET)
-    if request.GET.get("sut", "").isdigit():
-        values["suts"] = [int(request.GET["sut"])]
+    sut_pk = asked_number(request.GET.get("sut", ""))
+    if sut_pk is not None:
+        values["suts"] = [sut_pk]
     return render(request, "searches/run_create.html", _context(RunForm(initial=values), preset=preset))
 
 
@@ -70,7 +72,8 @@ def run_estimate(request: HttpRequest) -> HttpResponse:
 
 def _source(number: str) -> SearchRun | None:
     """Return the run whose settings were copied."""
-    return SearchRun.objects.filter(pk=number).first() if number.isdigit() and len(number) < 19 else None
+    pk = asked_number(number)
+    return None if pk is None else SearchRun.objects.filter(pk=pk).first()
 
 
 def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:

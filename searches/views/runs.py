@@ -18,6 +18,7 @@ from searches.services import run_pages, runs
 from searches.services.finding_lists import run_findings
 from vlmlab.core.errors import VlmLabError
 
+from vlmlab.web.asked import asked_number
 PAGE_SIZE = 25
 STOP_POLLING = 286  # HTMX: take this answer and ask no more
 
@@ -60,7 +61,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
             response.status_code = STOP_POLLING
             # The page as a whole has more to show now: metrics, findings, other buttons.
             response["HX-Refresh"] = "true"
-        news = run_pages.news_of(run, _count(request.GET.get("modes", "")))
+        news = run_pages.news_of(run, asked_number(request.GET.get("modes", "")))
         if news is not None and not run.is_final:
             toast = {"text": news.sentence, "href": news.finding.get_absolute_url()}
             response["HX-Trigger"] = json.dumps({"toast": toast})
@@ -80,8 +81,7 @@ def run_metrics(request: HttpRequest, pk: int) -> HttpResponse:
 def run_log(request: HttpRequest, pk: int) -> HttpResponse:
     """Show older lines of the log."""
     run = _run(pk)
-    before = request.GET.get("before", "")
-    log = run_pages.log_part(run, before=int(before) if before.isdigit() else None)
+    log = run_pages.log_part(run, before=asked_number(request.GET.get("before", "")))
     is_part = request.headers.get("HX-Request") == "true"
     return render(
         request,

@@ -18,6 +18,7 @@ from searches.services.live import config_of
 from searches.services.set_lists import trial_page
 from searches.services.set_pages import SetPage, find_sample, find_trial, is_same_scene, set_page
 from searches.views.jobs import job_context
+from vlmlab.web.asked import asked_number
 from vlmlab.web.streaming import stream_file
 
 
@@ -28,8 +29,7 @@ def trial_list(request: HttpRequest, pk: int) -> HttpResponse:
     if run is None:
         raise Http404("no such run")
     narrowed = TrialFilter(request.GET, queryset=run.trials.select_related("finding"))
-    after = request.GET.get("after", "")
-    page = trial_page(narrowed.qs, after=int(after) if after.isdigit() else None)
+    page = trial_page(narrowed.qs, after=asked_number(request.GET.get("after", "")))
     config = config_of(run)
     context = {
         "run": run,
@@ -79,8 +79,7 @@ def run_export(request: HttpRequest, pk: int, what: str, fmt: str) -> HttpRespon
 
 def chosen_number(request: HttpRequest) -> int | None:
     """Return the number of the sample that the address asks for."""
-    number = request.GET.get("sample", "")
-    return int(number) if number.isdigit() and len(number) < 6 else None
+    return asked_number(request.GET.get("sample", ""), largest=99_999)
 
 
 def redrawn(request: HttpRequest, page: SetPage) -> dict[str, Any]:
