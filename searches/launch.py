@@ -11,7 +11,6 @@ from django.db.models.functions import Now
 from searches.enums import JobKind, Queue
 from searches.models import Campaign, Job, Sample, SearchRun, SutRecord, User
 from searches.services import jobs, runs
-from searches.services.finding_pages import redraw_job
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.web.queue_state import queue_state
 
@@ -81,7 +80,7 @@ def start_job(kind: JobKind, params: Mapping[str, Any], *, by: User | None, queu
 def redraw_sample(sample: Sample, *, by: User | None) -> Job:
     """Store the job that draws a scene again and wake a worker."""
     with transaction.atomic():
-        job = redraw_job(sample, by=by)
+        job = jobs.redraw_job(sample, by=by)
         transaction.on_commit(lambda: wake_up(job.queue))
     return job
 

@@ -69,8 +69,8 @@ def storage_error(error: OSError) -> StorageError:
     if error.errno in FULL_DISK:
         return StorageError(
             "The disk for pictures is full.",
-            hint="Make room on the disk of VLMLAB_BLOB_DIR (`manage.py collect_garbage` deletes pictures that "
-            "nothing names any more), then resume; nothing that was answered is lost.",
+            hint="Make room on the disk of VLMLAB_BLOB_DIR (`manage.py collect_garbage` deletes pictures "
+            "that nothing names any more), then resume; nothing that was answered is lost.",
         )
     return StorageError(
         f"A picture could not be stored: {os.strerror(error.errno or 0)}.",

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from searches.enums import JobKind, Queue, Verdict
-from searches.models import Blob, Job, Sample, Trial, User
+from searches.enums import Verdict
+from searches.models import Blob, Sample, Trial
 from searches.services.live import config_of
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.anchors import AnchorGraph, anchor_graph
@@ -76,21 +76,4 @@ def trial_detail(trial: Trial) -> TrialView:
         samples=[SampleView(sample, sample.image_sha256 in kept) for sample in samples],
         rate=trial.fails / answers if has_rate else None,
         interval=clopper_pearson(trial.fails, answers, 0.95) if has_rate else None,
-    )
-
-
-def redraw_job(sample: Sample, *, by: User | None) -> Job:
-    """Store a job that draws a picture again that was not kept; the same job serves all who ask."""
-    campaign = sample.run.campaign
-    config = config_of(sample.run)
-    params = {
-        "domain": campaign.domain,
-        "concepts": sample.trial.concepts,
-        "seed": sample.scene_seed,
-        "width": config.image_width,
-        "height": config.image_height,
-    }
-    waiting = Job.objects.filter(kind=JobKind.RENDER_SCENE, params=params, state__in=("queued", "running"))
-    return waiting.first() or Job.objects.create(
-        kind=JobKind.RENDER_SCENE, params=params, queue=Queue.CPU, created_by=by
     )

@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.models.functions import Now
 
 from searches.enums import JobKind, JobState, Queue
-from searches.models import Job, SutRecord, User
+from searches.models import Job, Sample, SutRecord, User
+from searches.services.audit import record
 from searches.services.blobs import open_blob, store_blob
 from searches.services.leases import JobLease, own_job
+from searches.services.live import config_of
 from searches.services.scene_sources import scene_source
 from searches.services.suts import count_calls, load_sut
 from vlmlab.core.errors import VlmLabError
@@ -28,10 +30,32 @@ logger = logging.getLogger(__name__)
 
 Values = dict[str, Any]
 
+AUDIT_VERBS = {JobKind.RENDER_SCENE: "asked for a scene", JobKind.TRY_SUT: "asked a system"}
+UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
+AUDITED = ("sut", "domain", "concepts", "seed", "image_sha256", "mode")
 
+
+@transaction.atomic
 def start_job(kind: JobKind, params: Mapping[str, Any], *, by: User | None, queue: Queue = Queue.CPU) -> Job:
     """Store a job for the next free worker."""
-    return Job.objects.create(kind=kind, params=dict(params), queue=queue, created_by=by)
+    job = Job.objects.create(kind=kind, params=dict(params), queue=queue, created_by=by)
+    record(by, AUDIT_VERBS[kind], job, after={name: params[name] for name in AUDITED if name in params})
+    return job
+
+
+def redraw_job(sample: Sample, *, by: User | None) -> Job:
+    """Store a job that draws a picture again that was not kept; the same job serves all who ask."""
+    campaign = sample.run.campaign
+    config = config_of(sample.run)
+    params = {
+        "domain": campaign.domain,
+        "concepts": sample.trial.concepts,
+        "seed": sample.scene_seed,
+        "width": config.image_width,
+        "height": config.image_height,
+    }
+    waiting = Job.objects.filter(kind=JobKind.RENDER_SCENE, params=params, state__in=UNFINISHED)
+    return waiting.first() or start_job(JobKind.RENDER_SCENE, params, by=by)
 
 
 def run_job(lease: JobLease) -> None:

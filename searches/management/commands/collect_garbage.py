@@ -12,7 +12,7 @@ from searches.services.garbage import collect_garbage
 class Command(BaseCommand):
     """Mark and sweep."""
 
-    help = "Delete jobs that ended a week ago, and stored pictures that no sample, finding or job names any more."
+    help = "Delete jobs that ended a week ago, and pictures that no sample, finding or job names any more."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""

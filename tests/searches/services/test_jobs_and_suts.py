@@ -38,6 +38,16 @@ def test_a_scene_job_gives_the_picture_with_its_truth_and_question():
     assert (job.lease_expires, job.finished_at is not None) == (None, True)
 
 
+def test_a_job_leaves_one_audit_entry_without_the_prompt():
+    person = make_user()
+
+    job = start_job(JobKind.TRY_SUT, {"sut": "pocket", "mode": "text", "prompt": "Secret words"}, by=person)
+
+    entry = AuditEntry.objects.get()
+    assert (entry.actor, entry.verb, entry.object_id) == (person, "asked a system", str(job.pk))
+    assert entry.after == {"sut": "pocket", "mode": "text"}
+
+
 @pytest.mark.parametrize(
     ("change", "part"),
     [
@@ -166,7 +176,7 @@ def test_a_disabled_system_is_not_loaded_until_enabled():
     sut = scripted()
     set_enabled(sut, is_enabled=False, by=None)
 
-    with pytest.raises(VlmLabError, match="is disabled"):
+    with pytest.raises(VlmLabError, match="is switched off"):
         load_sut(SutRecord.objects.get(pk=sut.pk))
 
 

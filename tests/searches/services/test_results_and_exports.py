@@ -8,7 +8,8 @@ import pytest
 
 from searches.models import Finding, SearchRun
 from searches.services import exports, results
-from searches.services.finding_pages import redraw_job, trial_detail
+from searches.services.finding_pages import trial_detail
+from searches.services.jobs import redraw_job
 from tests.factories import make_campaign, make_finding, make_run, make_trial
 from tests.searches.engine import advance, start_run
 from vlmlab.core.revelio.metrics import ConvergencePoint
