@@ -11,8 +11,8 @@ class RunState(TextChoices):
     QUEUED = "queued", "Queued"
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
-    CANCELLING = "cancelling", "Cancelling"
-    CANCELLED = "cancelled", "Cancelled"
+    CANCELLING = "cancelling", "Ending"
+    CANCELLED = "cancelled", "Ended early"
     SUCCEEDED = "succeeded", "Finished"
     FAILED = "failed", "Failed"
 

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from searches.forms.fields import RowsField
 from searches.models import SutRecord
 from vlmlab.core.errors import ConfigError, VlmLabError
-from vlmlab.core.revelio.config import PRESETS, RevelioConfig, config_from_values
+from vlmlab.core.revelio.config import CHOICE_LABELS, PRESETS, RevelioConfig, config_from_values
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 
 IMAGE_SIZES = ("320x240", "448x336", "640x480")
@@ -21,13 +21,13 @@ ALGORITHM_NOTES = {
     "beam": "The published search by levels: keeps the worst sets and extends them by one concept.",
     "random": "Uniform over sets of one to four concepts. The yardstick for the others.",
 }
-# Settings grouped as the page shows them; every setting of the core stands in exactly one group (tested).
+# Settings grouped as the page shows them, checkboxes last; every setting of the core stands in one group.
 WHEN_A_SET_FAILS = ("failure_rate_threshold", "samples_per_set", "max_set_size", "strict", "curtail")
 BUDGET = ("inference_budget", "wall_clock_budget_s", "spend_cap_usd", "slots")
 CONCEPTS = ("excluded_concepts", "required_concepts")
 AFTERWARDS = ("ask_reason",)
 FINE_SETTINGS = {
-    "sits": ("minimal", "novelty", "size_penalty", "keep_probability", "sits_pool"),
+    "sits": ("novelty", "size_penalty", "keep_probability", "sits_pool", "minimal"),
     "beam and gpts": ("beam_width", "diversity_weight", "beam_literal"),
     "gpts": ("warm_start_share", "pool", "kernel"),
 }
@@ -108,7 +108,10 @@ def form_field(info: FieldInfo, name: str, *, concepts: list[tuple[str, str]]) -
         )
     if get_origin(info.annotation) is Literal:
         widget = forms.RadioSelect if name == "algorithm" else forms.Select
-        return forms.ChoiceField(choices=[(one, one) for one in kinds], widget=widget, **common)
+        labels = CHOICE_LABELS.get(name, {})
+        return forms.ChoiceField(
+            choices=[(one, labels.get(one, one)) for one in kinds], widget=widget, **common
+        )
     if kinds == [bool]:
         return forms.BooleanField(required=False, **common)
     low, high = _limits(info)

@@ -113,7 +113,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('queue', models.CharField(choices=[('cpu', 'CPU'), ('gpu', 'GPU'), ('api', 'Remote API')], default='cpu', max_length=8)),
                 ('run_seed', models.BigIntegerField()),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('paused', 'Paused'), ('cancelling', 'Cancelling'), ('cancelled', 'Cancelled'), ('succeeded', 'Finished'), ('failed', 'Failed')], db_index=True, default='queued', max_length=12)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('paused', 'Paused'), ('cancelling', 'Ending'), ('cancelled', 'Ended early'), ('succeeded', 'Finished'), ('failed', 'Failed')], db_index=True, default='queued', max_length=12)),
                 ('fence', models.PositiveIntegerField(default=0)),
                 ('owner', models.CharField(blank=True, max_length=120)),
                 ('lease_expires', models.DateTimeField(blank=True, null=True)),

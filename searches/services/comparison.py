@@ -9,8 +9,9 @@ from django.db.models import QuerySet
 from searches.models import Finding, SearchRun
 from searches.services.results import ExpectedRow, RunOverview, compare_runs, expected_table
 from searches.services.run_pages import RunCurves, cached_metrics, run_curves
-from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.revelio.config import CHOICE_LABELS, RevelioConfig
 from vlmlab.core.revelio.metrics import RevelioMetrics, Share
+from vlmlab.web.numbers import write_many
 
 SHOWN_SETS = 30
 MAX_CHOICES = 200
@@ -27,7 +28,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Measure:
-    """One metric of both runs: a share each, or a plain number each."""
+    """One metric of both runs: a share each with a note below it, or a plain number each."""
 
     title: str
     help: str
@@ -35,6 +36,8 @@ class Measure:
     second: Share | None
     first_text: str = ""
     second_text: str = ""
+    first_note: str = ""
+    second_note: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,14 +114,21 @@ def differences(first: RunOverview, second: RunOverview) -> list[Difference]:
     ]
     for name, info in RevelioConfig.model_fields.items():
         values = getattr(first.config, name), getattr(second.config, name)
-        rows.append(Difference(info.title or name, _plain(values[0]), _plain(values[1])))
+        rows.append(Difference(info.title or name, *(_plain(value, name) for value in values)))
     return [row for row in rows if row.first != row.second]
 
 
 def measures(first: RevelioMetrics, second: RevelioMetrics) -> list[Measure]:
     """Return the metrics of both runs with their counts."""
     return [
-        Measure("Failure modes, PFM", "failure modes among decided sets", first.pfm, second.pfm),
+        Measure(
+            "Failure modes, PFM",
+            "failure modes among decided sets; parked sets are left out",
+            first.pfm,
+            second.pfm,
+            first_note=f"{first.parked:,} parked",
+            second_note=f"{second.parked:,} parked",
+        ),
         Measure(
             "PFM without invalid answers",
             "sets that fail by readable wrong answers alone",
@@ -190,12 +200,14 @@ def _expected(first: SearchRun, second: SearchRun) -> list[ExpectedPair]:
 def _diversity(metrics: RevelioMetrics) -> str:
     if metrics.diversity is None:
         return "–"
-    return f"{metrics.diversity:.2f} over {metrics.mode_pairs:,} pairs"
+    return f"{metrics.diversity:.2f} over {write_many(metrics.mode_pairs, 'pair')}"
 
 
-def _plain(value: object) -> object:
+def _plain(value: object, name: str) -> object:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
+    if isinstance(value, str):
+        return CHOICE_LABELS.get(name, {}).get(value, value)
     return "not set" if value is None else value

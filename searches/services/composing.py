@@ -50,7 +50,7 @@ class Composition:
         if self.question is None:
             return ""
         deciding = self.question.decision.rule_id
-        return next(rule.title for rule in self.domain.rules if rule.id == deciding)
+        return next(rule.words for rule in self.domain.rules if rule.id == deciding)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from searches.models import SearchRun
 from searches.services.live import LiveSearch
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.web.numbers import write_many
 
 MAX_FRUITLESS_BATCHES = 3
 
@@ -24,10 +25,11 @@ def budget_ending(run: SearchRun, config: RevelioConfig) -> str:
 
 def natural_ending(run: SearchRun, live: LiveSearch) -> str:
     """Return the sentence for a search that has nothing left to ask."""
-    modes = "1 failure mode" if run.n_modes == 1 else f"{run.n_modes} failure modes"
+    modes = write_many(run.n_modes, "failure mode")
     if live.search.observations >= live.config.inference_budget:
-        return f"the budget of {live.config.inference_budget:,} answers is used up, {modes}."
-    return f"the search has nothing more to ask within its budget, {modes} in {run.n_inferences:,} answers."
+        return f"the budget of {write_many(live.config.inference_budget, 'inference')} is used up, {modes}."
+    spent = write_many(run.n_inferences, "inference")
+    return f"the search has nothing more to ask within its budget, {modes} in {spent}."
 
 
 def outage_of(run: SearchRun) -> VlmLabError | None:

@@ -8,7 +8,9 @@ from typing import Any
 from django.db.models import QuerySet
 
 from searches.models import Finding, SearchRun
+from searches.services.live import config_of
 from searches.services.results import exact_convergence, run_metrics
+from vlmlab.core.revelio.bench import algorithm_name
 from vlmlab.core.revelio.metrics import RevelioMetrics, Share
 
 MEDIA_TYPES = {"csv": "text/csv", "json": "application/json"}
@@ -52,10 +54,11 @@ def run_summary(run: SearchRun) -> dict[str, Any]:
         "error": run.error,
         "hint": run.hint,
         "sut": run.sut.slug,
-        "fingerprint": run.sut.fingerprint,
+        "fingerprint": run.checkpoint.get("fingerprint") or run.sut.fingerprint,
         "domain": run.campaign.domain,
         "domain_version": run.campaign.domain_version,
         "run_seed": run.run_seed,
+        "algorithm": algorithm_name(config_of(run)),
         "config": run.campaign.config,
         "inferences": run.n_observations,
         "call_errors": run.n_call_errors,
@@ -82,6 +85,7 @@ def metrics_values(metrics: RevelioMetrics) -> dict[str, Any]:
         "pfm": metrics.pfm.value,
         "pfm_counts": _counts(metrics.pfm),
         "pfm_without_invalid": metrics.pfm_valid.value,
+        "parked": metrics.parked,
         "mfr": metrics.mfr.value if metrics.mfr else None,
         "mfr_counts": _counts(metrics.mfr),
         "div": metrics.diversity,

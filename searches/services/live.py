@@ -104,7 +104,7 @@ def config_of(run: SearchRun) -> RevelioConfig:
     except (KeyError, ValueError) as error:
         raise ConfigError(
             "This version of the lab does not understand the stored settings of this run.",
-            hint="Clone the run and start it with today's settings.",
+            hint="Copy its settings and start a new run with them.",
         ) from error
 
 
@@ -114,7 +114,7 @@ def _replayed(run: SearchRun) -> LiveSearch:
     if domain.version != run.campaign.domain_version:
         raise VlmLabError(
             f"The domain {domain.title} has changed since this run started.",
-            hint="Its results stay readable; clone the run to search the domain as it is now.",
+            hint="Its results stay readable; copy its settings to search the domain as it is now.",
         )
     method = METHODS[run.campaign.method]
     search = method.build_search(config, domain=domain, run_seed=run.run_seed)

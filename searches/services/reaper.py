@@ -93,7 +93,7 @@ def _free_run(report: ReapReport, run_id: int, *, fence: int, state: RunState, s
         return
     if state == RunState.CANCELLING:
         if move_run(run_id, frm=state, to=RunState.CANCELLED, held_fence=fence):
-            log_event(run_id, "Cancelled; the worker had gone.")
+            log_event(run_id, "Ended early; the worker had gone.")
             report.cancelled += 1
     elif stalls >= MAX_STALLS:
         if move_run(

@@ -15,6 +15,10 @@ from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
 
 MAX_POINTS = 500
+PFM_NOTE = (
+    "Parked sets are left out of PFM, and sits parks the sets that would likely pass: its PFM comes close to "
+    "100 % whatever the system does."
+)
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class RunOverview:
     Attributes:
         share_done: part of the budget that is used up, in [0, 1].
         seconds_left: what the rest takes at the pace so far; None before the first batch or at the end.
-        pace: answers a minute of work.
+        pace: inferences a minute of work.
     """
 
     run: SearchRun
@@ -205,14 +209,24 @@ def _unlike(first: RunOverview, second: RunOverview) -> list[str]:
         warnings.append("The runs search different domains; their sets have nothing in common.")
     elif first.run.campaign.domain_version != second.run.campaign.domain_version:
         warnings.append("The domain changed between the runs.")
-    for name in ("failure_rate_threshold", "samples_per_set", "strict", "ask_reason", "image_width"):
+    if first.config.algorithm != second.config.algorithm:
+        warnings.append(
+            f"The algorithms differ ({first.config.algorithm} and {second.config.algorithm}): compare "
+            f"failure modes for the same number of inferences, not PFM. {PFM_NOTE}"
+        )
+    for name in ("failure_rate_threshold", "samples_per_set", "strict", "minimal", "ask_reason"):
+        if name == "minimal" and {first.config.algorithm, second.config.algorithm} != {"sits"}:
+            continue
         values = getattr(first.config, name), getattr(second.config, name)
         if values[0] != values[1]:
             title = RevelioConfig.model_fields[name].title or name
             warnings.append(f"{title} differs: {_word(values[0])} and {_word(values[1])}.")
+    sizes = [f"{side.config.image_width} × {side.config.image_height}" for side in (first, second)]
+    if sizes[0] != sizes[1]:
+        warnings.append(f"The scenes differ in size: {sizes[0]} and {sizes[1]} pixels.")
     if first.config.is_curtailed != second.config.is_curtailed:
         warnings.append("Only one of the runs stops sets early, so their failure rates cannot be compared.")
     if first.run.n_observations != second.run.n_observations:
         spent = f"{first.run.n_observations:,} and {second.run.n_observations:,}"
-        warnings.append(f"They took different numbers of answers: {spent}.")
+        warnings.append(f"They took different numbers of inferences: {spent}.")
     return warnings

@@ -15,6 +15,7 @@ from searches.models import Campaign, Finding, RunEvent, Sample, SearchRun, SutR
 from searches.services.blobs import blob_path, digest_of, store_blob
 from searches.services.suts import register_sut
 from vlmlab.core.errors import VlmLabError
+from vlmlab.web.numbers import write_many
 
 FOLDER = Path(__file__).resolve().parents[1] / "sample_data"
 FIXTURE = "run.json"
@@ -49,7 +50,8 @@ def load_sample_data() -> list[str]:
             f"The sample run is left out: its system “{content['sut']['slug']}” is not registered.",
         ]
     run = load_run(content, pictures=FOLDER / "pictures")
-    return [*notes, f"Sample run loaded: {run.n_inferences} answers, {run.n_modes} failure modes."]
+    counts = write_many(run.n_inferences, "inference"), write_many(run.n_modes, "failure mode")
+    return [*notes, f"Sample run loaded: {', '.join(counts)}."]
 
 
 def _register_pocket() -> str:

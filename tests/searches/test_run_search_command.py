@@ -28,7 +28,7 @@ def search(tmp_path, *arguments, **values):
     return json.loads(out.read_text())
 
 
-@pytest.mark.parametrize("algorithm", ["random", "beam", "gpts", "sits", "sits-minimal"])
+@pytest.mark.parametrize("algorithm", ["random", "beam", "beam-literal", "gpts", "sits", "sits-minimal"])
 def test_every_algorithm_runs_to_its_budget_and_writes_its_result(tmp_path, algorithm):
     scripted("careless")
 
@@ -42,6 +42,15 @@ def test_every_algorithm_runs_to_its_budget_and_writes_its_result(tmp_path, algo
     for mode in result["failure_modes"]:
         assert 3 <= mode["fails"] <= mode["samples"] <= 5
     assert 0 <= result["pfm"] <= 1
+    assert result["algorithm"] == algorithm
+
+
+def test_an_underscore_in_the_name_of_an_algorithm_is_a_hyphen(tmp_path):
+    scripted("careless")
+
+    result = search(tmp_path, sut="careless", algorithm="sits_minimal", budget=10)
+
+    assert (result["algorithm"], result["config"]["minimal"]) == ("sits-minimal", True)
 
 
 def test_the_same_seed_gives_the_same_result(tmp_path):
@@ -82,7 +91,7 @@ def test_settings_are_taken_from_the_command_line(tmp_path):
         ({"budget": 0}, "Inference budget"),
         ({"seed": -1}, "The run seed must be between 0 and"),
         ({"param": ["foo"]}, "--param needs KEY=VALUE"),
-        ({"param": ["foo=1"]}, "There is no setting called 'foo'."),
+        ({"param": ["foo=1"]}, "There is no setting called “foo”."),
         ({"param": ["excluded_concepts=conee"]}, "Did you mean cone"),
         ({"resume": 99}, "There is no run 99."),
     ],

@@ -52,3 +52,14 @@ def test_a_p_value_is_never_zero(p, text):
 def test_counts_and_intervals():
     assert (numbers.write_count(1000), numbers.write_count(None)) == ("1,000", "–")
     assert numbers.write_interval(0.615, 0.892) == "62–89 %"
+
+
+def test_a_count_carries_its_word_in_the_right_form():
+    assert [numbers.write_many(n, "failure mode") for n in (0, 1, 1204)] == [
+        "0 failure modes", "1 failure mode", "1,204 failure modes",
+    ]  # fmt: skip
+    assert numbers.write_many(1, "run waits,runs wait") == "1 run waits"
+
+
+def test_all_is_said_only_of_several():
+    assert [numbers.write_all(n, "concept set") for n in (1, 7)] == ["1 concept set", "All 7 concept sets"]

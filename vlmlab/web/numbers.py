@@ -8,6 +8,17 @@ def write_count(value: float | int | None) -> str:
     return "–" if value is None else f"{round(value):,}"
 
 
+def write_many(count: int, word: str) -> str:
+    """Return ``1 set`` or ``1,204 sets``; ``"mode,modes"`` gives both forms, one word takes an s."""
+    one, _, several = word.partition(",")
+    return f"{write_count(count)} {one if count == 1 else several or one + 's'}"
+
+
+def write_all(count: int, word: str) -> str:
+    """Return ``All 1,204 sets``, but ``1 set`` of a single one."""
+    return write_many(count, word) if count == 1 else f"All {write_many(count, word)}"
+
+
 def write_percent(share: float | None) -> str:
     """Return a share in [0, 1] as ``78 %``; never ``0 %`` or ``100 %`` for what is only nearly so."""
     if share is None or not isfinite(share):

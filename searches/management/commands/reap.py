@@ -19,6 +19,6 @@ class Command(BaseCommand):
         for queue in sorted(report.queues):
             wake_up(queue)
         self.stdout.write(
-            f"{report.requeued} runs queued again, {report.cancelled} cancelled, {report.failed} failed, "
+            f"{report.requeued} runs queued again, {report.cancelled} ended, {report.failed} failed, "
             f"{report.jobs} jobs freed."
         )

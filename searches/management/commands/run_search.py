@@ -21,6 +21,7 @@ from searches.services.suts import unload_sut
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.methods import METHODS
 from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config
+from vlmlab.web.numbers import write_many
 
 USAGE_ERROR = 2
 BAR_WIDTH = 30
@@ -109,7 +110,8 @@ class Command(BaseCommand):
         budget = row["campaign__config"]["inference_budget"]
         filled = round(BAR_WIDTH * min(1.0, row["n_observations"] / budget))
         bar = "#" * filled + "." * (BAR_WIDTH - filled)
-        line = f"[{bar}] {row['n_observations']}/{budget}, {row['n_modes']} failure modes, {row['stage']}"
+        modes = write_many(row["n_modes"], "failure mode")
+        line = f"[{bar}] {row['n_observations']}/{budget}, {modes}, {row['stage']}"
         if self.stderr.isatty():
             self.stderr.write(f"\r{line[:110]:<110}", ending="")
             self.stderr.flush()

@@ -76,3 +76,10 @@ def test_first_decision_says_so_when_no_rule_holds():
 
     with pytest.raises(ConceptError, match="No rule of the domain covers"):
         first_decision([rule], Situation(frozenset({"b"}), (), False))
+
+
+def test_only_the_rule_without_a_condition_has_other_words_where_it_stands_alone():
+    rules = load_domain("driving").rules
+
+    assert rules[-1].words == "Nothing to react to"
+    assert [rule.words for rule in rules[:-1]] == [rule.title for rule in rules[:-1]]

@@ -18,7 +18,7 @@ def state_of(run: SearchRun) -> str:
 
 def endings(run: SearchRun) -> list[str]:
     texts = RunEvent.objects.filter(run=run).values_list("text", flat=True)
-    return [text for text in texts if text.startswith(("Cancelled", "Finished"))]
+    return [text for text in texts if text.startswith(("Ended early", "Finished"))]
 
 
 def test_a_cancel_while_queued_ends_the_run_at_once(lab):
@@ -42,7 +42,7 @@ def test_a_cancel_in_the_middle_of_a_batch_ends_the_run_after_it(lab):
 
     assert run.state == RunState.CANCELLED
     assert run.samples.count() == run.n_inferences
-    assert endings(run) == ["Cancelled."]
+    assert endings(run) == ["Ended early."]
 
 
 def test_a_cancel_of_a_run_whose_worker_is_frozen_ends_it_when_the_lease_is_over(lab):

@@ -161,7 +161,13 @@ def test_tabs_choose_the_scenes_that_are_shown(show, numbers):
 def test_the_chosen_scene_is_large_with_answer_reason_and_what_else_was_recorded():
     finding = finding_of("cone", verdicts="FFFP")
     sample = finding.trial.samples.get(number=2)
-    sample.reason_text, sample.collision = "The road looks free.", {"sentence": "Driving on hits the object."}
+    sample.reason_text, sample.collision = (
+        "The road looks free.",
+        {
+            "sentence": "Driving on hits the object.",
+            "will_collide": True,
+        },
+    )
     sample.annotations = [
         {
             "kind": "cone",
@@ -179,6 +185,7 @@ def test_the_chosen_scene_is_large_with_answer_reason_and_what_else_was_recorded
     assert "<h2>Scene 3 of 4</h2>" in page
     assert "“The road looks free.”" in page
     assert "Driving on hits the object." in page
+    assert "on dry asphalt, whatever the weather" in page
     assert '<rect class="bx truth" x="2.0" y="2.0" width="6.0" height="7.0"/>' in page
     assert str(sample.scene_seed) in page
     assert sample.image_sha256 in page
@@ -337,3 +344,13 @@ def test_compare_without_two_runs_lets_the_person_choose(query):
 
 def test_compare_is_open_to_readers_only():
     assert statuses("/runs/compare/") == READERS_MAY
+
+
+def test_a_set_that_asks_for_nothing_names_what_was_decided_instead_of_pointing_at_a_list():
+    trial = make_trial(make_run(), ("garbage_bin", "on_sidewalk"), expected_action="continue",
+                       rule_id="R7_default")  # fmt: skip
+
+    page = browser_of(Role.REVIEWER).get(f"/runs/{trial.run_id}/sets/{trial.pk}/").content.decode()
+
+    assert "Nothing to react to</b>, priority 7, so the answer is" in page
+    assert "None of the above" not in page

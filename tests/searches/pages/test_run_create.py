@@ -165,3 +165,17 @@ def test_every_algorithm_has_a_note_on_the_page():
 
 def test_without_a_system_the_page_says_how_to_register_one():
     assert "No system is registered yet." in browser_of(Role.RESEARCHER).get("/runs/new/").content.decode()
+
+
+def test_no_two_settings_share_a_name_and_no_choice_is_a_bare_code():
+    page = browser_of(Role.RESEARCHER).get("/runs/new/")
+    form = page.context["form"]
+
+    labels = [field.label for field in form]
+    assert sorted(set(labels)) == sorted(labels)
+    shown = [text for name in ("pool", "kernel", "sits_pool") for _, text in form.fields[name].choices]
+    assert shown == [
+        "1,000 random sets of up to four concepts", "All sets of up to three concepts", "All sets",
+        "Linear (published)", "Radial basis function (for comparison)",
+        "All small sets and 4,000 random larger ones", "All sets (slower)",
+    ]  # fmt: skip

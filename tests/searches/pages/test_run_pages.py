@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from searches.enums import RunState
+from searches.enums import RunState, TrialStatus
 from searches.models import AuditEntry, RunEvent, SearchRun, Trial
 from tests.factories import make_campaign, make_finding, make_finished_run, make_run, make_sut, make_trial
 from vlmlab.web.roles import Role
@@ -221,6 +221,19 @@ def test_a_finished_run_shows_its_metrics_with_counts_by_expected_answer():
     assert page.count("<h2>Metrics</h2>") == 1
 
 
+def test_parked_sets_stand_beside_the_share_of_failure_modes_they_are_missing_from():
+    run = make_finished_run()
+    client = browser_of(Role.RESEARCHER)
+    before = html(client, f"/runs/{run.pk}/metrics/")
+
+    make_trial(run, ("near",), verdicts="P", status=TrialStatus.PARKED, order=50)
+    SearchRun.objects.filter(pk=run.pk).update(step=run.step + 1)
+    after = html(client, f"/runs/{run.pk}/metrics/")
+
+    assert '<span class="sub">1 parked</span>' in after
+    assert ("whatever the system does" in before, "whatever the system does" in after) == (False, True)
+
+
 def test_a_set_that_was_cut_short_shows_its_samples_and_no_rate():
     run = make_finished_run()
 
@@ -253,7 +266,7 @@ def test_pausing_resuming_and_ending_move_the_run_and_leave_an_entry_each():
     assert list(AuditEntry.objects.order_by("id").values_list("verb", flat=True)) == [
         "paused",
         "resumed",
-        "cancelled",
+        "ended",
     ]
 
 

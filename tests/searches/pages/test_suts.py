@@ -191,7 +191,7 @@ def test_switching_off_needs_a_post_and_leaves_an_audit_entry():
 
     sut.refresh_from_db()
     assert (by_get, sut.is_enabled) == (405, False)
-    assert AuditEntry.objects.filter(verb="disabled").count() == 1
+    assert AuditEntry.objects.filter(verb="switched off").count() == 1
 
 
 def test_a_reviewer_can_switch_nothing_off():

@@ -3,9 +3,10 @@ import pytest
 from searches.enums import RunState
 from searches.models import Finding, SearchRun
 from searches.services import results
-from searches.services.comparison import measures, set_groups
+from searches.services.comparison import differences, measures, set_groups
 from searches.services.run_pages import cached_metrics, run_curves
 from tests.factories import make_campaign, make_finding, make_finished_run, make_run, make_trial
+from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.metrics import ConvergencePoint
 
 pytestmark = pytest.mark.django_db
@@ -109,7 +110,49 @@ def test_comparing_names_shared_and_single_modes_and_what_is_not_alike():
     pair = results.compare_runs(first, second)
 
     assert (pair.shared, pair.only_first, pair.only_second) == ([("cone",)], [], [("far",)])
-    assert pair.warnings == ["They took different numbers of answers: 10 and 20."]
+    assert pair.warnings == ["They took different numbers of inferences: 10 and 20."]
+
+
+def compared(*settings: dict[str, object]) -> results.Comparison:
+    runs = [
+        make_run(campaign=make_campaign(config=RevelioConfig(**one).model_dump(mode="json")))
+        for one in settings
+    ]
+    return results.compare_runs(*runs)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "warnings"),
+    [
+        ({"algorithm": "sits"}, {"algorithm": "sits"}, []),
+        ({"algorithm": "sits"}, {"algorithm": "sits", "minimal": False},
+         ["Prefer minimal sets differs: yes and no."]),
+        ({"algorithm": "beam"}, {"algorithm": "beam", "minimal": False}, []),
+        ({"samples_per_set": 5}, {"samples_per_set": 9}, ["Samples per set differs: 5 and 9."]),
+        ({"failure_rate_threshold": 0.6}, {"failure_rate_threshold": 0.8},
+         ["Failure rate threshold differs: 0.6 and 0.8."]),
+        ({"ask_reason": False}, {"ask_reason": True}, ["Ask for a reason differs: no and yes."]),
+        ({"image_height": 336}, {"image_height": 480},
+         ["The scenes differ in size: 448 × 336 and 448 × 480 pixels."]),
+        ({"algorithm": "beam"}, {"algorithm": "beam", "curtail": True},
+         ["Only one of the runs stops sets early, so their failure rates cannot be compared."]),
+        ({"algorithm": "gpts"}, {"algorithm": "beam"},
+         ["The algorithms differ (gpts and beam): compare failure modes for the same number of inferences, "
+          f"not PFM. {results.PFM_NOTE}"]),
+    ],
+)  # fmt: skip
+def test_each_setting_that_makes_numbers_unlike_is_warned_of(first, second, warnings):
+    assert compared(first, second).warnings == warnings
+
+
+def test_choices_that_differ_are_written_as_words():
+    pair = compared({"algorithm": "gpts", "pool": "le3"}, {"algorithm": "gpts"})
+
+    rows = {row.title: (row.first, row.second) for row in differences(pair.first, pair.second)}
+
+    assert rows["Candidates of gpts"] == (
+        "All sets of up to three concepts", "1,000 random sets of up to four concepts",
+    )  # fmt: skip
 
 
 def test_sets_inside_sets_are_close_and_the_rest_stands_alone():
@@ -124,4 +167,5 @@ def test_measures_of_a_comparison_have_counts():
     rows = {row.title: row for row in measures(cached_metrics(run), cached_metrics(run))}
 
     assert rows["Failure modes, PFM"].first.denominator == 3
-    assert rows["Diversity, Div"].second_text == "0.67 over 1 pairs"
+    assert rows["Failure modes, PFM"].first_note == f"{cached_metrics(run).parked} parked"
+    assert rows["Diversity, Div"].second_text == "0.67 over 1 pair"

@@ -127,7 +127,7 @@ def test_a_campaign_that_cannot_run_is_refused_at_its_field(change, field):
 def test_a_disabled_system_cannot_be_searched():
     sut = make_sut(is_enabled=False)
 
-    with pytest.raises(VlmLabError, match="is disabled"):
+    with pytest.raises(VlmLabError, match="is switched off"):
         start_run(sut)
 
 

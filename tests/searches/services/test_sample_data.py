@@ -31,7 +31,7 @@ def test_a_run_written_as_sample_comes_back_with_the_same_rows(fixture):
     assert run_digest(run) == fixture
     assert run.campaign.is_sample
     assert run.campaign.name == "A first look"
-    assert notes[-1] == f"Sample run loaded: 40 answers, {run.n_modes} failure modes."
+    assert notes[-1] == f"Sample run loaded: 40 inferences, {run.n_modes} failure modes."
     assert Blob.objects.count() == 12
     shown = {sha256 for shas in run.findings.values_list("thumbnails", flat=True) for sha256 in shas[:1]}
     assert len(shown & set(Blob.objects.values_list("pk", flat=True))) > 0

@@ -74,6 +74,7 @@ class BenchResult:
     """What a search reported.
 
     Attributes:
+        algorithm: what ran, as a shell calls it.
         reported: failure modes as concept ids, in the order their sets were opened.
         inferences: samples drawn.
         sets_touched: sets with at least one sample.
@@ -81,6 +82,7 @@ class BenchResult:
         batches: times the search was asked.
     """
 
+    algorithm: str
     reported: tuple[tuple[str, ...], ...]
     inferences: int
     sets_touched: int
@@ -119,6 +121,13 @@ def bench_config(algorithm: str, *, budget: int, params: Mapping[str, str]) -> R
         known = ", ".join(ALGORITHM_NAMES)
         raise ConfigError(f"There is no algorithm {algorithm!r}.", hint=f"Known: {known}.", field="algorithm")
     return config_from_values({**ALGORITHM_NAMES[name], "inference_budget": budget, **params})
+
+
+def algorithm_name(config: RevelioConfig) -> str:
+    """Return what a shell calls the algorithm of a configuration: ``sits-minimal``, ``beam-literal``."""
+    if config.algorithm == "sits" and config.minimal:
+        return "sits-minimal"
+    return "beam-literal" if config.algorithm == "beam" and config.beam_literal else config.algorithm
 
 
 def oracle_space(domain: SearchDomain, config: RevelioConfig, *, oracle: Oracle) -> SearchSpace:
@@ -161,6 +170,7 @@ def run_bench(
         batches += 1
     states = search.trials.values()
     return BenchResult(
+        algorithm=algorithm_name(config),
         reported=tuple(state.key for state in states if state.status is TrialStatus.DECIDED_FAIL),
         inferences=inferences,
         sets_touched=sum(state.samples > 0 for state in states),

@@ -187,6 +187,17 @@ class RevelioConfig(BaseModel):
         return (0.3 if self.minimal else 0.0) if self.size_penalty is None else self.size_penalty
 
 
+CHOICE_LABELS: Mapping[str, Mapping[str, str]] = {
+    "pool": {
+        "rand1000": "1,000 random sets of up to four concepts",
+        "le3": "All sets of up to three concepts",
+        "all": "All sets",
+    },
+    "kernel": {"linear": "Linear (published)", "rbf": "Radial basis function (for comparison)"},
+    "sits_pool": {"mixed": "All small sets and 4,000 random larger ones", "all": "All sets (slower)"},
+}
+
+
 @dataclass(frozen=True)
 class Preset:
     """A named set of values that a person can start from."""

@@ -87,6 +87,11 @@ class Rule:
     action: str
     why: str
 
+    @property
+    def words(self) -> str:
+        """The title where it stands alone: that of the last rule speaks of the rows above it."""
+        return "Nothing to react to" if self.condition == Condition() else self.title
+
 
 @dataclass(frozen=True)
 class Decision:

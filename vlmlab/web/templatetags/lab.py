@@ -24,6 +24,8 @@ register = template.Library()
 
 # --- numbers ------------------------------------------------------------------------------------------
 register.filter("count", numbers.write_count)
+register.filter("many", numbers.write_many)
+register.filter("all_of", numbers.write_all)
 register.filter("percent", numbers.write_percent)
 register.filter("money", numbers.write_money)
 register.filter("duration", numbers.write_duration)
@@ -54,13 +56,6 @@ def words(name: str) -> str:
 def at(mapping: Mapping[str, Any], key: str) -> Any:
     """Return the value of a key, or nothing."""
     return mapping.get(key, "")
-
-
-@register.filter
-def many(count: int, word: str) -> str:
-    """Write ``1 set`` or ``1,204 sets``; ``"mode,modes"`` gives both forms, one word takes an s."""
-    one, _, several = word.partition(",")
-    return f"{numbers.write_count(count)} {one if count == 1 else several or one + 's'}"
 
 
 @register.filter

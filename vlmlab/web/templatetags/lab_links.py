@@ -12,8 +12,10 @@ from django.utils.safestring import SafeString, mark_safe
 
 from vlmlab.web import numbers
 from vlmlab.web.evidence import MARKS, VERDICT_MARKS
+from vlmlab.web.stages import at_stage
 
 register = template.Library()
+register.filter("at_stage", at_stage)
 
 
 @register.filter
