@@ -22,7 +22,7 @@ from searches.services.presence import presence
 from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
-from searches.services.suts import load_sut
+from searches.services.suts import LoadedSut, load_sut
 from searches.services.tallies import tally_batch
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.types import Outcome, Query
@@ -31,7 +31,7 @@ from vlmlab.core.search import ReplayMismatchError
 logger = logging.getLogger(__name__)
 
 REPLAY_ERROR = "The stored samples are not what this version of the search would ask."
-REPLAY_HINT = "Its results stay readable; clone the run to search again."
+REPLAY_HINT = "Its results stay readable; copy its settings to search again."
 
 
 class SliceEnd(StrEnum):
@@ -181,7 +181,7 @@ class _Slice:
         queries = live.search.ask()
         crash_point("after_ask")
         loading = time.monotonic()
-        sut = load_sut(run.sut)
+        sut = _same_sut(run)
         load_seconds = time.monotonic() - loading
         batch = answer_batch(run, live, queries, sut=sut, should_stop=self.should_stop)
         kept = keep_pictures(run, batch, settings.KEPT_PICTURES)
@@ -211,7 +211,7 @@ class _Slice:
         if not samples:
             finish_retry(run, self.lease)
         else:
-            sut = load_sut(run.sut)
+            sut = _same_sut(run)
             batch = answer_batch(run, live, queries_of(samples), sut=sut, should_stop=self.should_stop)
             keep_pictures(run, batch, 0)
             seconds = {
@@ -221,6 +221,22 @@ class _Slice:
             }
             commit_retry(run, live, batch, samples=samples, lease=self.lease, seconds=seconds)
         live.step = run.step + 1
+
+
+def _same_sut(run: SearchRun) -> LoadedSut:
+    """Return the system of a run, loaded.
+
+    Raises:
+        VlmLabError: it is not the one that gave the answers so far: one run never mixes two systems.
+    """
+    sut = load_sut(run.sut)
+    if run.checkpoint.get("fingerprint", sut.fingerprint) != sut.fingerprint:
+        raise VlmLabError(
+            f"{run.sut.name} is not the system any more that this run began with.",
+            hint="Its files, settings, device or libraries have changed. Undo that and resume, or copy the "
+            "settings to search the system as it is now.",
+        )
+    return sut
 
 
 def _halt(lease: Lease, error: VlmLabError, *, to: RunState, reference: str = "") -> SliceEnd:
@@ -254,7 +270,7 @@ def _finish_cancel(lease: Lease) -> SliceEnd:
     with transaction.atomic():
         if not move_run(lease.run_id, frm=RunState.CANCELLING, to=RunState.CANCELLED, held_fence=lease.fence):
             raise LeaseLost
-        log_event(lease.run_id, "Cancelled.")
+        log_event(lease.run_id, "Ended early.")
     return SliceEnd.CANCELLED
 
 

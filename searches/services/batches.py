@@ -32,6 +32,8 @@ class AnsweredSample:
         cache_key: key of the reply in the response cache, "" without a picture.
         is_cached: whether the reply came from the cache.
         render_ms: wall time of the picture, in milliseconds.
+        may_be_reused: whether the key is true of the reply: a system that ran out of memory while it answered
+            goes on as another one, and nobody can tell which of the two gave which reply.
     """
 
     prepared: PreparedSample
@@ -40,6 +42,7 @@ class AnsweredSample:
     cache_key: str
     is_cached: bool
     render_ms: float
+    may_be_reused: bool
 
     @property
     def is_sent(self) -> bool:
@@ -49,11 +52,16 @@ class AnsweredSample:
 
 @dataclass(frozen=True)
 class Batch:
-    """What one batch brought, with the wall seconds that its parts took."""
+    """What one batch brought, with the wall seconds that its parts took.
+
+    Attributes:
+        fingerprint: of the system as it was loaded.
+    """
 
     samples: tuple[AnsweredSample, ...]
     render_seconds: float
     sut_seconds: float
+    fingerprint: str
 
 
 def answer_batch(
@@ -73,18 +81,22 @@ def answer_batch(
     prepared, render_ms = _draw(run, live, queries, should_stop)
     drawn = time.monotonic()
     crash_point("after_scenes")
-    keys = [_cache_key(sut, sample) for sample in prepared]
+    fingerprint = sut.info.fingerprint
+    keys = [_cache_key(fingerprint, sample) for sample in prepared]
     cached = _cached_replies(run, [key for key in keys if key])
     asked = [i for i, key in enumerate(keys) if key and key not in cached]
     fresh = dict(zip(asked, sut.generate([_request(prepared[i]) for i in asked]), strict=True))
     crash_point("after_answers")
+    is_same_system = sut.info.fingerprint == fingerprint
     samples = []
     for i, sample in enumerate(prepared):
         reply = fresh.get(i) or cached.get(keys[i], NO_REPLY)
         record = live.method.read(sample, reply)
         is_cached = bool(keys[i]) and i not in fresh
-        samples.append(AnsweredSample(sample, reply, record, keys[i], is_cached, render_ms[i]))
-    return Batch(tuple(samples), drawn - started, time.monotonic() - drawn)
+        samples.append(
+            AnsweredSample(sample, reply, record, keys[i], is_cached, render_ms[i], is_same_system)
+        )
+    return Batch(tuple(samples), drawn - started, time.monotonic() - drawn, sut.fingerprint)
 
 
 def _draw(
@@ -112,12 +124,12 @@ def _request(sample: PreparedSample) -> SutRequest:
     return SutRequest(sample.scene.image_png, sample.question.prompt)
 
 
-def _cache_key(sut: LoadedSut, sample: PreparedSample) -> str:
+def _cache_key(fingerprint: str, sample: PreparedSample) -> str:
     """Return the key of a question; the fingerprint covers weights, dtype, decoding and batch size."""
     if sample.scene is None:
         return ""
     parts = {
-        "fingerprint": sut.info.fingerprint,
+        "fingerprint": fingerprint,
         "prompt": sample.question.prompt,
         "image": sample.scene.image_sha256,
         "repeat": 0,

@@ -20,6 +20,7 @@ from searches.services.suts import count_calls
 from searches.services.tallies import count_by_expected, set_counters
 from vlmlab.core.revelio.types import Key, Verdict
 from vlmlab.core.suts.base import SutReply
+from vlmlab.web.stages import stage_line
 
 CHECKPOINT_VERSION = 1
 COMMIT_STATES = (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED)
@@ -83,7 +84,7 @@ def commit_batch(
         new = [trial for trial in trials.values() if trial.status == TrialStatus.DECIDED_FAIL]
         lines = record_findings(run, new, domain=live.domain, at_inference=answers_after(run, batch))
         if live.search.stage != run.stage:
-            lines.insert(0, f"Now: {live.search.stage}.")
+            lines.insert(0, stage_line(live.search.stage))
         log_events(run.pk, lines)
         crash_point("inside_commit_last")
 
@@ -105,7 +106,12 @@ def counter_values(
     errors = sum(one.verdict == Verdict.CALL_ERROR for one in records) - (len(records) if is_retry else 0)
     unmade = sum(one.verdict == Verdict.INCOMPATIBLE for one in records)
     return {
-        "checkpoint": {**run.checkpoint, "version": CHECKPOINT_VERSION, "fruitless_batches": fruitless},
+        "checkpoint": {
+            **run.checkpoint,
+            "version": CHECKPOINT_VERSION,
+            "fruitless_batches": fruitless,
+            "fingerprint": run.checkpoint.get("fingerprint") or batch.fingerprint,
+        },
         "stage": live.search.stage,
         "n_inferences": answers,
         "n_observations": live.search.observations,
@@ -231,7 +237,7 @@ def write_cache(run: SearchRun, samples: Sequence[AnsweredSample]) -> None:
             output_tokens=one.reply.output_tokens,
         )
         for one in samples
-        if one.is_sent and not one.reply.is_call_error
+        if one.is_sent and one.may_be_reused and not one.reply.is_call_error
     }
     # One order for all writers: two that insert the same keys wait for each other instead of deadlocking.
     CachedReply.objects.bulk_create([rows[key] for key in sorted(rows)], ignore_conflicts=True)

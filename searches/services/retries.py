@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from searches.enums import TrialStatus, Verdict
+from searches.enums import RunState, TrialStatus, Verdict
 from searches.models import Sample, SearchRun
 from searches.services.batches import Batch
 from searches.services.commits import (
@@ -20,9 +20,11 @@ from searches.services.findings import record_findings
 from searches.services.leases import Lease
 from searches.services.live import LiveSearch
 from searches.services.run_log import log_events
+from searches.services.run_states import move_run
 from searches.services.suts import count_calls
 from searches.services.tallies import tally_retry
 from vlmlab.core.revelio.types import Query
+from vlmlab.web.numbers import write_many
 
 
 def failed_calls(run: SearchRun, *, limit: int) -> list[Sample]:
@@ -66,7 +68,7 @@ def commit_retry(
 
 
 def finish_retry(run: SearchRun, lease: Lease) -> None:
-    """Note that all failed calls were asked again.
+    """Note that all failed calls were asked again; a run whose search was halted halts again.
 
     Raises:
         LeaseLost: the claim does not hold any more.
@@ -75,8 +77,13 @@ def finish_retry(run: SearchRun, lease: Lease) -> None:
         checkpoint = {**run.checkpoint, "retried_up_to": 0, "fruitless_batches": 0}
         move_step(run, lease, values={"is_retrying_call_errors": False, "checkpoint": checkpoint})
         left = run.n_call_errors
-        text = f"{left} calls failed again." if left else "All failed calls are answered now."
-        log_events(run.pk, [text])
+        text = f"{write_many(left, 'call')} failed again." if left else "All failed calls are answered now."
+        lines = [text]
+        if run.checkpoint.get("halts_after_retry") and move_run(
+            run.pk, frm=RunState.RUNNING, to=RunState.PAUSED, held_fence=lease.fence
+        ):
+            lines.append("The search itself stays halted until somebody resumes it.")
+        log_events(run.pk, lines)
 
 
 def _write_answers(samples: Sequence[Sample], batch: Batch) -> None:

@@ -1,4 +1,4 @@
-"""What people do to runs: create, cancel, pause, resume, clone, ask the failed calls again."""
+"""What people do to runs: create, end, pause, resume, copy their settings, ask the failed calls again."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +16,7 @@ from vlmlab.core.methods import METHODS
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
+from vlmlab.web.numbers import write_many
 
 __all__ = [
     "cancel_run",
@@ -47,15 +48,17 @@ def create_campaign(
     """Store a wish: one queued run for each system.
 
     Raises:
-        VlmLabError: no system is chosen, one is disabled, the domain is unknown, nothing is left to search
-            under this configuration, or the seed is out of range.
+        VlmLabError: no system is chosen, one is switched off, the domain is unknown, nothing is left to
+            search under this configuration, or the seed is out of range.
     """
     domain = load_domain(domain_slug)
     if not suts:
         raise VlmLabError("No system is chosen.", hint="Choose at least one.", field="suts")
     for sut in suts:
         if not sut.is_enabled:
-            raise VlmLabError(f"{sut.name} is disabled.", hint="Enable it on its page first.", field="suts")
+            raise VlmLabError(
+                f"{sut.name} is switched off.", hint="Switch it on again on its page first.", field="suts"
+            )
     if not 0 <= run_seed <= MAX_RUN_SEED:
         raise VlmLabError(f"The run seed must be between 0 and {MAX_RUN_SEED}.", field="run_seed")
     _refuse_empty_space(method, config, domain)
@@ -91,15 +94,15 @@ def cancel_run(run: SearchRun, *, by: User | None) -> None:
         VlmLabError: the run has ended already.
     """
     if move_run(run.pk, frm=(RunState.QUEUED, RunState.PAUSED), to=RunState.CANCELLED):
-        log_event(run.pk, "Cancelled.")
+        log_event(run.pk, "Ended early.")
     elif move_run(run.pk, frm=RunState.RUNNING, to=RunState.CANCELLING):
-        log_event(run.pk, "Cancel asked for; the batch in hand is finished first.")
+        log_event(run.pk, "Asked to end; the batch in hand is finished first.")
     else:
         run.refresh_from_db()
         if run.state in (RunState.CANCELLING, RunState.CANCELLED):
             return
-        raise _too_late(run, "cancelled")
-    record(by, "cancelled", run, before={"state": run.state})
+        raise _too_late(run, "ended")
+    record(by, "ended", run, before={"state": run.state})
 
 
 @transaction.atomic
@@ -132,12 +135,15 @@ def resume_run(run: SearchRun, *, by: User | None) -> None:
 def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
     """Queue a halted or finished run so that only its failed calls are asked again.
 
+    A run that had not finished halts again afterwards: its search goes on, and spends, only when a person
+    resumes it.
+
     Raises:
         VlmLabError: the run has no failed calls, or is at work.
     """
     if run.n_call_errors == 0:
         raise VlmLabError("This run has no failed calls.", hint="There is nothing to ask again.")
-    text = f"{run.n_call_errors} failed calls are asked again."
+    text = f"{write_many(run.n_call_errors, 'failed call is,failed calls are')} asked again."
     _requeue(run, allowed=RETRIABLE, by=by, verb="retried", text=text, is_retrying_call_errors=True)
 
 
@@ -171,7 +177,8 @@ def _refuse_empty_space(method: str, config: RevelioConfig, domain: Domain) -> N
 def _requeue(
     run: SearchRun, *, allowed: frozenset[RunState], by: User | None, verb: str, text: str, **values: Any
 ) -> None:
-    checkpoint = SearchRun.objects.values_list("checkpoint", flat=True).get(pk=run.pk)
+    checkpoint, state = SearchRun.objects.values_list("checkpoint", "state").get(pk=run.pk)
+    halts = bool(values.get("is_retrying_call_errors")) and state != RunState.SUCCEEDED
     moved = move_run(
         run.pk,
         frm=allowed,
@@ -182,7 +189,8 @@ def _requeue(
         error_reference="",
         ending="",
         dispatched_at=None,
-        checkpoint=dict(checkpoint) | {"fruitless_batches": 0, "retried_up_to": 0},
+        checkpoint=dict(checkpoint)
+        | {"fruitless_batches": 0, "retried_up_to": 0, "halts_after_retry": halts},
         **values,
     )
     if not moved:

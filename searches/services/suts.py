@@ -26,12 +26,17 @@ GUESSED_ANSWER_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class LoadedSut:
-    """A system in memory; calls from several threads take turns, because weights are shared."""
+    """A system in memory; calls from several threads take turns, because weights are shared.
+
+    Attributes:
+        fingerprint: its identity as it was loaded; ``info`` has another one once it ran out of memory.
+    """
 
     record_id: int
     slug: str
     params: Mapping[str, Any]
     sut: Sut
+    fingerprint: str
     lock: threading.Lock
 
     @property
@@ -153,7 +158,9 @@ def load_sut(sut: SutRecord) -> LoadedSut:
             return _loaded
         unload_sut()
         loaded = load_kind(sut.kind, sut.params, checkpoint_roots(is_shell=sut.created_by_id is None))
-        _loaded = LoadedSut(sut.pk, sut.slug, dict(sut.params), loaded, threading.Lock())
+        _loaded = LoadedSut(
+            sut.pk, sut.slug, dict(sut.params), loaded, loaded.info.fingerprint, threading.Lock()
+        )
     if sut.fingerprint != loaded.info.fingerprint:
         SutRecord.objects.filter(pk=sut.pk).update(
             fingerprint=loaded.info.fingerprint, details={**sut.details, **loaded.info.details}

@@ -13,6 +13,8 @@ from searches.services.advance import SliceEnd, advance_run
 from searches.services.leases import take_lease
 from searches.services.runs import cancel_run, pause_run, resume_run, retry_call_errors
 from tests.searches.engine import advance, as_new_process, run_digest, scripted, start_run
+from vlmlab.core.suts.base import SutInfo
+from vlmlab.core.suts.scripted import ScriptedSut
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +29,7 @@ def test_a_run_takes_exactly_its_budget_and_finishes():
     assert run.n_inferences == run.n_observations == run.samples.count() == 60
     assert run.n_modes == run.findings.count() > 0
     assert run.n_trials == run.trials.count()
-    assert run.ending == f"the budget of 60 answers is used up, {run.n_modes} failure modes."
+    assert run.ending == f"the budget of 60 inferences is used up, {run.n_modes} failure modes."
 
 
 @pytest.mark.parametrize("algorithm", ["random", "beam", "gpts", "sits"])
@@ -159,7 +161,9 @@ def test_a_run_halted_by_failed_calls_still_replays_after_they_were_asked_again(
 
     end = advance(run)
 
-    assert end == SliceEnd.FINISHED
+    assert (end, run.n_observations, run.n_call_errors) == (SliceEnd.PAUSED, 0, 0)
+    resume_run(run, by=None)
+    assert advance(run) == SliceEnd.FINISHED
     assert run.n_observations == 30
     assert run.n_call_errors == 0
     assert run.n_inferences == 30 + run.samples.filter(told_verdict="call_error").count()
@@ -255,7 +259,7 @@ def test_a_system_that_cannot_be_loaded_fails_the_run_with_what_to_do():
     advance(run)
 
     assert run.state == RunState.FAILED
-    assert run.hint == "Enable it on its page, then resume the run."
+    assert run.hint == "Switch it on again on its page, then resume the run."
 
 
 def test_settings_of_another_version_fail_the_run_with_a_sentence():
@@ -266,7 +270,7 @@ def test_settings_of_another_version_fail_the_run_with_a_sentence():
     advance(run)
 
     assert run.state == RunState.FAILED
-    assert run.hint == "Clone the run and start it with today's settings."
+    assert run.hint == "Copy its settings and start a new run with them."
 
 
 def test_stored_samples_that_the_search_would_not_ask_fail_the_run():
@@ -346,7 +350,7 @@ def test_the_log_tells_what_a_person_wants_to_know():
 
     lines = list(RunEvent.objects.filter(run=run).values_list("text", flat=True))
     assert lines[0].startswith("Queued for ")
-    assert lines[1:3] == ["Started.", "Now: warm-up."]
+    assert lines[1:3] == ["Started.", "Warm-up: the smallest sets come first."]
     assert lines[-1] == f"Finished: {run.ending}"
     assert sum(line.startswith("Failure mode: ") for line in lines) == run.n_modes
 
@@ -367,3 +371,56 @@ def _blob_files():
     from django.conf import settings
 
     return [path for path in settings.BLOB_DIR.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("state", [RunState.PAUSED, RunState.CANCELLED, RunState.FAILED])
+def test_asking_the_failed_calls_of_a_halted_run_again_spends_nothing_on_its_search(state):
+    sut = scripted(call_error_rate=0.4)
+    run = start_run(sut, inference_budget=60)
+    advance(run, slice_seconds=0)
+    SearchRun.objects.filter(pk=run.pk).update(state=state, owner="", lease_expires=None)
+    SutRecord.objects.filter(pk=sut.pk).update(params=sut.params | {"call_error_rate": 0.0})
+    run.refresh_from_db()
+    observed, failed = run.n_observations, run.n_call_errors
+
+    retry_call_errors(run, by=None)
+    end = advance(run)
+
+    assert failed > 0
+    assert (end, run.state) == (SliceEnd.PAUSED, RunState.PAUSED)
+    assert (run.n_observations, run.n_call_errors, run.n_inferences) == (observed, 0, observed + failed)
+    assert run.events.last().text == "The search itself stays halted until somebody resumes it."
+
+
+def test_a_run_refuses_to_go_on_with_another_system_than_it_began_with():
+    sut = scripted()
+    run = start_run(sut, inference_budget=60)
+    advance(run, slice_seconds=0)
+    answered, fingerprint = run.n_inferences, run.checkpoint["fingerprint"]
+    SutRecord.objects.filter(pk=sut.pk).update(params=sut.params | {"default": "Something else."})
+
+    end = advance(run)
+
+    assert (end, run.state, run.n_inferences) == (SliceEnd.FAILED, RunState.FAILED, answered)
+    assert run.error.endswith("is not the system any more that this run began with.")
+    SutRecord.objects.filter(pk=sut.pk).update(params=sut.params)
+    resume_run(run, by=None)
+    assert advance(run) == SliceEnd.FINISHED
+    assert run.checkpoint["fingerprint"] == fingerprint
+
+
+def test_replies_given_while_a_system_became_another_one_are_not_reused(monkeypatch):
+    run = start_run(scripted(), inference_budget=16, slots=8)
+    fingerprint, answer = ["a" * 64], ScriptedSut.generate
+
+    def answer_and_change(self, requests):
+        fingerprint[0] = "b" * 64
+        return answer(self, requests)
+
+    monkeypatch.setattr(ScriptedSut, "info", property(lambda self: SutInfo("scripted", fingerprint[0], 8)))
+    monkeypatch.setattr(ScriptedSut, "generate", answer_and_change)
+
+    advance(run)
+
+    assert run.n_inferences == 16
+    assert CachedReply.objects.count() == 8

@@ -87,7 +87,9 @@ class ScriptedSut:
         self._sleep = sleep
         self._before_batch = before_batch
         self._answered = 0
-        identity = json.dumps(["scripted", _ADAPTER_VERSION, params.model_dump(mode="json")], sort_keys=True)
+        # How long a call takes and whether it fails changes no answer.
+        answers = params.model_dump(mode="json", exclude={"latency_ms", "call_error_rate"})
+        identity = json.dumps(["scripted", _ADAPTER_VERSION, answers], sort_keys=True)
         self._info = SutInfo(
             kind="scripted",
             fingerprint=hashlib.sha256(identity.encode()).hexdigest(),
