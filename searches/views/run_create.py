@@ -12,8 +12,8 @@ from searches import launch
 from searches.forms import run as run_form
 from searches.forms.run import RunForm
 from searches.models import SearchRun, User
+from searches.services.estimates import estimate
 from searches.services.runs import clone_values
-from searches.services.suts import estimate
 from searches.services.workers import workers_now
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import PRESETS

@@ -16,9 +16,10 @@ from searches.filters.runs import RunFilter
 from searches.models import SearchRun, User
 from searches.services import run_pages, runs
 from searches.services.finding_lists import run_findings
+from searches.services.results import PFM_NOTE
 from vlmlab.core.errors import VlmLabError
-
 from vlmlab.web.asked import asked_number
+
 PAGE_SIZE = 25
 STOP_POLLING = 286  # HTMX: take this answer and ask no more
 
@@ -134,11 +135,11 @@ def _run(pk: int) -> SearchRun:
 
 def _metrics(run: SearchRun) -> dict[str, Any]:
     metrics = run_pages.cached_metrics(run)
-    return {"metrics": metrics, "metrics_by_expected": run_pages.metrics_by_expected(run, metrics)}
-
-
-def _count(text: str) -> int | None:
-    return int(text) if text.isdigit() and len(text) < 10 else None
+    return {
+        "metrics": metrics,
+        "metrics_by_expected": run_pages.metrics_by_expected(run, metrics),
+        "pfm_note": PFM_NOTE,
+    }
 
 
 def _live(run: SearchRun) -> dict[str, Any]:

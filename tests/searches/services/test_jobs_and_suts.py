@@ -8,12 +8,11 @@ from searches.services import suts, work
 from searches.services.blobs import blob_path, store_blob
 from searches.services.jobs import run_job, start_job
 from searches.services.leases import take_job
-from searches.services.suts import edit_sut, estimate, load_sut, register_sut, set_enabled
+from searches.services.suts import edit_sut, load_sut, register_sut, set_enabled
 from tests.doubles import paint_png
 from tests.factories import make_sut, make_user
-from tests.searches.engine import advance, scripted, start_run
+from tests.searches.engine import scripted, start_run
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.revelio.config import RevelioConfig
 
 pytestmark = pytest.mark.django_db
 
@@ -172,29 +171,9 @@ def test_changed_settings_load_the_system_anew():
     assert after.info.fingerprint != before.info.fingerprint
 
 
-def test_a_disabled_system_is_not_loaded_until_enabled():
+def test_a_system_that_is_switched_off_is_not_loaded():
     sut = scripted()
     set_enabled(sut, is_enabled=False, by=None)
 
     with pytest.raises(VlmLabError, match="is switched off"):
         load_sut(SutRecord.objects.get(pk=sut.pk))
-
-
-def test_an_estimate_rests_on_earlier_calls():
-    sut = make_sut(n_calls=12, n_call_errors=2, latency_ms_sum=5000.0, spend_usd=0.6)
-
-    guess = estimate(sut, RevelioConfig(inference_budget=100))
-
-    assert guess.seconds == pytest.approx(100 * (0.5 + 0.9))
-    assert guess.cost_usd == pytest.approx(5.0)
-    assert guess.text == (
-        "About 2 min on one worker (0.50 s an answer so far, 0.90 s a picture). About 5.00 US dollars."
-    )
-
-
-def test_an_estimate_learns_the_time_of_a_picture_from_the_last_run():
-    run = start_run(inference_budget=20)
-    advance(run)
-    type(run).objects.update(render_seconds=5.0, n_observations=20)
-
-    assert "0.25 s a picture" in estimate(run.sut, RevelioConfig()).text

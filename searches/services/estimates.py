@@ -1,0 +1,98 @@
+"""How long a run will take and cost, from what this lab measured where it measured anything."""
+
+from dataclasses import dataclass
+
+from django.db.models import F, QuerySet
+
+from searches.enums import JobKind, JobState
+from searches.models import Job, SearchRun, SutRecord
+from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.web.numbers import write_duration, write_many
+
+GUESSED_RENDER_SECONDS = 1.5
+GUESSED_ANSWER_SECONDS = 0.5
+GUESS_SIZE = (448, 336)  # pixels of the scenes that the guess is for
+RECENT_RUNS = 5
+FEWEST_INFERENCES = 8  # below, starting up says more than the pace
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will take.
+
+    Attributes:
+        seconds: wall time on one worker, rounded.
+        cost_usd: money; 0 for local systems.
+        text: both as a sentence with what they rest on.
+    """
+
+    seconds: float
+    cost_usd: float
+    text: str
+
+
+def estimate(sut: SutRecord, config: RevelioConfig) -> Estimate:
+    """Return how long a run will take and cost, from recent runs of the system at this picture size."""
+    pace, basis = _pace(sut, config)
+    seconds = config.inference_budget * pace
+    if config.wall_clock_budget_s is not None:
+        seconds = min(seconds, config.wall_clock_budget_s)
+    rounded = round_duration(seconds)
+    text = f"About {write_duration(rounded)} on one worker: {basis}."
+    cost = (sut.spend_usd / sut.n_calls if sut.n_calls else 0.0) * config.inference_budget
+    if cost:
+        text += f" About {cost:.2f} US dollars."
+    return Estimate(rounded, cost, text)
+
+
+def round_duration(seconds: float) -> float:
+    """Return seconds as coarse as an estimate is: to 10 s, 1 min, 5 min or half an hour."""
+    steps = ((60, 10), (600, 60), (5400, 300))
+    step = next((step for limit, step in steps if seconds < limit), 1800)
+    return float(max(step, round(seconds / step) * step))
+
+
+def _pace(sut: SutRecord, config: RevelioConfig) -> tuple[float, str]:
+    """Return seconds an inference, and what that rests on."""
+    of_size = _runs_of_size(config)
+    like_it = of_size.filter(sut=sut, campaign__config__ask_reason=config.ask_reason)
+    rows = list(like_it.values_list("active_seconds", "n_inferences", "n_cached")[:RECENT_RUNS])
+    asked = sum(inferences - cached for _, inferences, cached in rows)
+    if asked:
+        pace = sum(seconds for seconds, *_ in rows) / asked
+        return pace, f"{pace:.1f} s an inference in {write_many(len(rows), 'recent run')} of this size"
+    latency = sut.mean_latency_ms
+    answer = GUESSED_ANSWER_SECONDS if latency is None else latency / 1000
+    picture = _picture_seconds(of_size, config)
+    render = picture or GUESSED_RENDER_SECONDS * config.image_width * config.image_height / _area(GUESS_SIZE)
+    said = f"{'a guess of ' if latency is None else ''}{answer:.1f} s an answer"
+    return answer + render, f"{said} and {'' if picture else 'a guess of '}{render:.1f} s a picture"
+
+
+def _runs_of_size(config: RevelioConfig) -> QuerySet[SearchRun]:
+    """Return this lab's own runs with pictures of this size, newest first."""
+    runs = SearchRun.objects.filter(
+        campaign__is_sample=False,
+        campaign__config__image_width=config.image_width,
+        campaign__config__image_height=config.image_height,
+        active_seconds__gt=0,
+        n_inferences__gte=F("n_cached") + FEWEST_INFERENCES,
+    )
+    return runs.order_by("-id")
+
+
+def _picture_seconds(runs: QuerySet[SearchRun], config: RevelioConfig) -> float | None:
+    """Return seconds a picture on this machine, from runs or else from scenes that people have drawn."""
+    row = runs.filter(render_seconds__gt=0).values_list("render_seconds", "n_inferences").first()
+    if row is not None:
+        return float(row[0] / row[1])
+    drawn = Job.objects.filter(kind=JobKind.RENDER_SCENE, state=JobState.DONE).order_by("-created_at")
+    for params, result in drawn.values_list("params", "result")[:RECENT_RUNS]:
+        if result.get("seconds"):
+            size = params["width"], params["height"]
+            return float(result["seconds"] * config.image_width * config.image_height / _area(size))
+    return None
+
+
+def _area(size: tuple[int, int]) -> int:
+    return size[0] * size[1]
