@@ -19,9 +19,7 @@ from vlmlab.core.suts.base import Sut, SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointRoots
 from vlmlab.core.suts.kinds import load_sut as load_kind
 from vlmlab.core.suts.kinds import parse_params, sut_kind
-
-GUESSED_RENDER_SECONDS = 0.9
-GUESSED_ANSWER_SECONDS = 0.5
+from vlmlab.core.suts.storable import storable_reply
 
 
 @dataclass(frozen=True)
@@ -49,22 +47,7 @@ class LoadedSut:
         if not requests:
             return []
         with self.lock:
-            return self.sut.generate(requests)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What a run will take.
-
-    Attributes:
-        seconds: wall time on one worker.
-        cost_usd: money; 0 for local systems.
-        text: both as a sentence with what they rest on.
-    """
-
-    seconds: float
-    cost_usd: float
-    text: str
+            return [storable_reply(reply) for reply in self.sut.generate(requests)]
 
 
 _loaded: LoadedSut | None = None

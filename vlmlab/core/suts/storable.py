@@ -1,0 +1,26 @@
+"""Replies as every database and every file can hold them: no NUL, no half of a surrogate pair, no megabytes."""
+
+import re
+from dataclasses import replace
+
+from vlmlab.core.suts.base import SutReply
+
+MOST_CHARACTERS = 100_000  # more than a reader takes for an answer; a CSV reader takes 131,072 a field
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_REPLACEMENT = "\ufffd"
+
+
+def storable_text(text: str) -> str:
+    """Return text with U+FFFD for what PostgreSQL or UTF-8 refuses, and a mark where its middle was cut out."""
+    if len(text) > MOST_CHARACTERS:
+        half = MOST_CHARACTERS // 2
+        text = f"{text[:half]} … [{len(text) - 2 * half:,} characters left out] … {text[-half:]}"
+    return _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
+def storable_reply(reply: SutReply) -> SutReply:
+    """Return a reply whose texts can be stored; what is read is what is stored, so a replay reads the same."""
+    text, error = storable_text(reply.text), storable_text(reply.call_error)
+    if (text, error) == (reply.text, reply.call_error):
+        return reply
+    return replace(reply, text=text, call_error=error)
