@@ -1,4 +1,4 @@
-"""Replies as every database and every file can hold them: no NUL, no half of a surrogate pair, no megabytes."""
+"""Replies as every database and file can hold them: no NUL, no half of a surrogate pair, no megabytes."""
 
 import re
 from dataclasses import replace
@@ -11,7 +11,7 @@ _REPLACEMENT = "\ufffd"
 
 
 def storable_text(text: str) -> str:
-    """Return text with U+FFFD for what PostgreSQL or UTF-8 refuses, and a mark where its middle was cut out."""
+    """Return text with U+FFFD for what no database takes, and a mark where its middle was cut out."""
     if len(text) > MOST_CHARACTERS:
         half = MOST_CHARACTERS // 2
         text = f"{text[:half]} … [{len(text) - 2 * half:,} characters left out] … {text[-half:]}"
@@ -19,7 +19,7 @@ def storable_text(text: str) -> str:
 
 
 def storable_reply(reply: SutReply) -> SutReply:
-    """Return a reply whose texts can be stored; what is read is what is stored, so a replay reads the same."""
+    """Return a reply whose texts can be stored; it is read as stored, so a replay reads the same."""
     text, error = storable_text(reply.text), storable_text(reply.call_error)
     if (text, error) == (reply.text, reply.call_error):
         return reply
