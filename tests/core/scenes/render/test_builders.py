@@ -9,6 +9,7 @@ from vlmlab.core.scenes.driving import SAMPLERS, sample_driving
 from vlmlab.core.scenes.layout import EXTENTS
 from vlmlab.core.scenes.render.builders import BUILDERS
 from vlmlab.core.scenes.render.embedded import WORLDS, build_object
+from vlmlab.core.scenes.render.packs import load_pack
 from vlmlab.core.scenes.render.presence import THRESHOLDS
 from vlmlab.core.scenes.render.sheet import showcase_sets
 from vlmlab.core.scenes.scene import SceneObject
@@ -106,3 +107,27 @@ def test_an_unknown_kind_is_a_generation_error_that_lists_what_can_be_drawn():
         build_object(SceneObject("one", "unicorn", (0, 0, 0)))
 
     assert "cone" in caught.value.hint
+
+
+@pytest.mark.parametrize("x", [-0.35, 0.0, 0.35])
+@pytest.mark.parametrize("yaw", [-0.03, 0.03, np.pi / 2])
+def test_a_container_never_stands_on_the_curb(x, yaw):
+    for seed in SEEDS:
+        item = SceneObject("one", "container", (x, 6.0, 0.0), yaw, {"appearance_seed": seed})
+
+        assert build_object(item).bounds[1][0] <= 1.9
+
+
+def test_children_have_larger_heads_for_their_height_than_adults():
+    def head_share(mesh):
+        hair = mesh.corners[mesh.material_of == [one.name for one in mesh.materials].index("hair")]
+        points = hair.reshape(-1, 3)
+        return np.ptp(points[:, 0]) / mesh.bounds[1][2]
+
+    adult = head_share(load_pack("h_adult_walk"))
+    for seed in range(12):
+        child = build_object(
+            SceneObject("one", "child_pedestrian", (0, 0, 0), 0.0, {"appearance_seed": seed})
+        )
+
+        assert head_share(child) > 1.2 * adult

@@ -73,7 +73,7 @@ class EmbeddedBackend:
     """
 
     name = "embedded"
-    version = "1"
+    version = "2"
 
     @property
     def asset_digest(self) -> str:

@@ -71,7 +71,7 @@ def read_surface(
         uv = corners[:, 0] * corner_w[rows] + corners[:, 1] * corner_u[rows] + corners[:, 2] * corner_v[rows]
         picture = geometry.textures[number]
         slant = np.maximum(np.abs(dot(flat[rows], directions[rows])), np.float32(0.15))
-        side = float(max(picture.widths[0], picture.heights[0]))
+        side = float(np.sqrt(float(picture.widths[0]) * float(picture.heights[0])))
         footprint = geometry.texture_density[triangle] * distances[rows] / np.sqrt(slant)
         level = np.log2(np.maximum(footprint * np.float32(side * pixel_size), np.float32(1e-6))) - SHARPER
         sample = picture.sample(uv, level)

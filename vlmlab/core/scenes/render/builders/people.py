@@ -1,13 +1,15 @@
 """Builders of people: pedestrians, children, wheelchair users, police officers, cyclists."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from vlmlab.core.scenes.render import textures
-from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, merge, paint
+from vlmlab.core.scenes.render.cutting import covered, cut, stencilled
+from vlmlab.core.scenes.render.mesh import Bools, Colour, Floats, Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.packs import load_pack, repainted
-from vlmlab.core.scenes.render.primitives import cylinder, lathe, quad, sphere
+from vlmlab.core.scenes.render.primitives import lathe, quad, sphere
 from vlmlab.core.scenes.scene import SceneObject
 
 CLOTHES: tuple[Colour, ...] = (
@@ -19,6 +21,34 @@ CLOTHES: tuple[Colour, ...] = (
     (0.3, 0.3, 0.32),
 )
 CYCLING_TOPS: tuple[Colour, ...] = ((0.8, 0.7, 0.02), (0.7, 0.05, 0.05), (0.05, 0.4, 0.7))
+CHILDREN = {"h_child_run": 0.53, "h_child_stand": 0.63, "h_child_reachup": 0.63}
+"""The children's bodies and the height of the hem of the shirt, metres."""
+CHILD_TOPS: tuple[Colour, ...] = (
+    (0.7, 0.05, 0.06),
+    (0.05, 0.25, 0.65),
+    (0.85, 0.5, 0.03),
+    (0.1, 0.45, 0.15),
+    (0.75, 0.2, 0.4),
+    (0.75, 0.72, 0.65),
+)
+CHILD_TROUSERS: tuple[Colour, ...] = (
+    (0.04, 0.07, 0.2),
+    (0.3, 0.22, 0.13),
+    (0.1, 0.1, 0.11),
+    (0.12, 0.2, 0.36),
+)
+CHILD_HAIR: tuple[Colour, ...] = (
+    (0.01, 0.007, 0.005),
+    (0.07, 0.025, 0.01),
+    (0.3, 0.17, 0.06),
+    (0.2, 0.06, 0.02),
+)
+CHILD_SHOES: tuple[Colour, ...] = ((0.65, 0.03, 0.03), (0.7, 0.7, 0.7), (0.05, 0.12, 0.4))
+KNEE = 0.34
+HEAD_GROWTH = 0.08
+ELBOW, FOREARM_INWARDS, FOREARM_DOWN = (0.22, -0.09, 0.71), 0.72, 0.52
+VEST_HALF, VEST_Z, BAND_Z = 0.168, (1.03, 1.5), (1.1, 1.16)
+WORD_X, WORD_Z = (-0.135, 0.135), (1.28, 1.365)
 SIDEWAYS = np.pi / 2
 
 
@@ -44,50 +74,129 @@ def build_pedestrian(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 
 def build_child(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a child of six to nine, standing or running."""
-    name = _word(rng, ("h_child_run", "h_child_stand", "boy", "girl"))
-    if name in ("boy", "girl"):
-        return load_pack(name).moved(scale=0.74)
-    return repainted(name, top=pick(rng, CLOTHES)).moved(yaw=_angle(rng, (0.0, 0.9, -0.9)))
+    """Return a child of six to nine, standing, walking or running."""
+    name = _word(rng, tuple(CHILDREN))
+    has_shorts = rng.random() < 0.5
+    body = _child(name, has_shorts=has_shorts and name != "h_child_run")
+    colours = {
+        "top": pick(rng, CHILD_TOPS),
+        "legs": pick(rng, CHILD_TROUSERS),
+        "hair": pick(rng, CHILD_HAIR),
+        "shoes": pick(rng, CHILD_SHOES),
+    }
+    dressed = {old.name: old.painted(colours[old.name]) for old in body.materials if old.name in colours}
+    return body.recoloured(dressed).moved(yaw=_angle(rng, (0.0, 0.9, -0.9)))
+
+
+@lru_cache(maxsize=8)
+def _child(name: str, *, has_shorts: bool) -> Mesh:
+    """Return a child's body with a straight hem, and bare knees when it wears shorts."""
+    hem = CHILDREN[name]
+    body = cut(load_pack(name), axis=2, at=hem)
+    names = [material.name for material in body.materials]
+    top, legs, skin = names.index("top"), names.index("legs"), names.index("skin")
+    is_cloth = np.isin(body.material_of, (top, legs))
+    is_above = body.corners[:, :, 2].mean(1) > hem
+    body = replace(body, material_of=np.where(is_cloth, np.where(is_above, top, legs), body.material_of))
+    if has_shorts:
+        body = cut(body, axis=2, at=KNEE)
+        is_bare = (body.material_of == legs) & (body.corners[:, :, 2].mean(1) < KNEE)
+        body = replace(body, material_of=np.where(is_bare, skin, body.material_of))
+    return _larger_head(body)
+
+
+def _larger_head(body: Mesh) -> Mesh:
+    """Return a body whose head is a little larger, as a small child's is."""
+    hair = body.corners[body.material_of == [one.name for one in body.materials].index("hair")]
+    middle, low = hair.reshape(-1, 3).mean(0), float(hair[:, :, 2].min())
+    neck = np.array([middle[0], middle[1], low - 0.03], np.float32)
+    away = body.corners - neck
+    rise = np.clip(away[..., 2] / 0.05, 0, 1)
+    beside = np.clip((0.17 - np.hypot(away[..., 0], away[..., 1])) / 0.04, 0, 1)
+    growth = (HEAD_GROWTH * rise * beside)[..., None].astype(np.float32)
+    return replace(body, corners=body.corners + away * growth)
+
+
+@lru_cache(maxsize=1)
+def _sitter() -> Mesh:
+    """Return a sitting person whose hands rest on the thighs (the pack holds them out to the sides)."""
+    body = load_pack("h_sitter")
+    names = [material.name for material in body.materials]
+    is_arm = np.isin(body.material_of, (names.index("skin"), names.index("top")))[:, None]
+    x, y, z = np.moveaxis(body.corners, -1, 0)
+    is_arm = is_arm & (np.abs(x) > 0.17) & (y < ELBOW[1]) & (z > 0.62) & (z < 0.92)
+    bend = np.clip((ELBOW[1] - y) / 0.1, 0, 1) * is_arm
+    side = np.sign(x)
+    at = np.array(ELBOW, np.float32)
+    mirror = np.stack([side, np.ones_like(side), np.ones_like(side)], -1)
+    corners = _bent(body.corners * mirror - at, bend) + at
+    normals = _bent(body.normals * mirror, bend)
+    return replace(
+        body,
+        corners=np.where(is_arm[..., None], corners * mirror, body.corners).astype(np.float32),
+        normals=np.where(is_arm[..., None], normals * mirror, body.normals).astype(np.float32),
+    )
+
+
+def _bent(vectors: Floats, share: Floats) -> Floats:
+    """Turn ``(n, 3, 3)`` vectors inwards about Z and down about X by a share of the forearm's angles."""
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    inwards, down = FOREARM_INWARDS * share, FOREARM_DOWN * share
+    x, y = x * np.cos(inwards) + y * np.sin(inwards), y * np.cos(inwards) - x * np.sin(inwards)
+    y, z = y * np.cos(down) - z * np.sin(down), y * np.sin(down) + z * np.cos(down)
+    turned: Floats = np.stack([x, y, z], -1)
+    return turned
 
 
 def build_wheelchair_user(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a person who sits in a wheelchair, seen half from the side so that a wheel shows."""
     chair = load_pack("wheelchair").moved(scale=1.08)
-    person = repainted("h_sitter", top=pick(rng, CLOTHES)).moved(y=0.10, z=0.06, scale=0.96)
+    sitter = _sitter()
+    shirt = next(material for material in sitter.materials if material.name == "top")
+    person = sitter.recoloured({"top": shirt.painted(pick(rng, CLOTHES))}).moved(y=0.10, z=0.06, scale=0.96)
     return merge([chair, person]).moved(yaw=_angle(rng, (0.5, -0.5, 1.2, -1.2)))
 
 
 def _police_cap() -> Mesh:
+    """Return a peaked cap whose band lies on z = 0 about the origin."""
     navy = paint(0.012, 0.016, 0.05)
-    crown = [[0.115, -0.045], [0.118, 0], [0.165, 0.045], [0.16, 0.06], [1e-3, 0.075]]
-    band = paint(0.75, 0.75, 0.75, reflectance=0.2, roughness=0.3)
+    crown = [[0.108, 0.0], [0.109, 0.035], [0.125, 0.058], [0.112, 0.076], [1e-3, 0.084]]
+    band = paint(0.6, 0.6, 0.6, reflectance=0.2, roughness=0.3)
     badge = paint(0.85, 0.75, 0.25, reflectance=0.4, roughness=0.2)
+    peak = lathe([[1e-3, 0.004], [0.086, 0.0]], paint(0.01, reflectance=0.05, roughness=0.2), around=24)
     return merge(
         [
-            lathe(crown, navy, around=28),
-            lathe([[0.119, -0.03], [0.119, -0.005]], band, around=28),
-            quad((0, -0.15, -0.045), (0.085, 0, 0), (0, 0.045, 0.012), paint(0.01)),
-            sphere(0.02, badge, around=10).moved(y=-0.15, z=0.02),
+            lathe(crown, navy, around=28).moved(scale=(1, 1.1, 1)),
+            lathe([[0.11, 0.006], [0.11, 0.026]], band, around=28).moved(scale=(1, 1.1, 1)),
+            peak.moved(y=-0.085, z=-0.002, pitch=0.25),
+            sphere(0.016, badge, around=10).moved(y=-0.132, z=0.045),
         ]
     )
 
 
 def _vested(officer: Mesh) -> Mesh:
-    """Return the officer with a bright vest over the trunk of the shirt, with a silver band."""
-    shirt = [material.name for material in officer.materials].index("shirt")
-    middle = officer.corners.mean(1)
-    trunk = (officer.material_of == shirt) & (np.abs(middle[:, 0]) < 0.175)
-    trunk &= (middle[:, 2] > 1.0) & (middle[:, 2] < 1.52)
-    band = trunk & (middle[:, 2] > 1.1) & (middle[:, 2] < 1.16)
-    material_of = officer.material_of.copy()
-    material_of[trunk] = len(officer.materials)
-    material_of[band] = len(officer.materials) + 1
-    corners = officer.corners.copy()
-    corners[trunk] += officer.normals[trunk] * np.float32(0.012)
-    vest = paint(0.62, 0.85, 0.05, roughness=0.8)
-    silver = paint(0.8, reflectance=0.2)
-    return Mesh(corners, officer.normals, officer.uvs, material_of, (*officer.materials, vest, silver))
+    """Return the officer with a bright vest over the trunk, with a silver band and lettering."""
+    for axis, places in ((0, (-VEST_HALF, VEST_HALF, *WORD_X)), (2, (*VEST_Z, *BAND_Z, *WORD_Z))):
+        for at in places:
+            officer = cut(officer, axis=axis, at=at)
+    names = [material.name for material in officer.materials]
+    is_cloth = np.isin(officer.material_of, (names.index("shirt"), names.index("legs")))
+    x, y, z = np.moveaxis(officer.corners.mean(1), 1, 0)
+    trunk = is_cloth & (np.abs(x) < VEST_HALF) & _between(z, VEST_Z) & (y > -0.2)
+    word = textures.lettering("POLICE", width=256, height=80, ink=(255, 255, 255), ground=(8, 14, 60))
+    label = Material(albedo=(1, 1, 1), texture=word)
+    vested = covered(officer, trunk, paint(0.62, 0.85, 0.05, roughness=0.8))
+    vested = covered(vested, trunk & _between(z, BAND_Z), paint(0.8, reflectance=0.2))
+    panel = trunk & _between(x, WORD_X) & _between(z, WORD_Z)
+    for side, across in ((y < -0.03, WORD_X), (y >= -0.03, WORD_X[::-1])):
+        vested = stencilled(vested, panel & side, label, axis=0, across=across, up=WORD_Z)
+    corners = vested.corners.copy()
+    corners[trunk] += vested.normals[trunk] * np.float32(0.008)
+    return replace(vested, corners=corners)
+
+
+def _between(values: Floats, ends: tuple[float, float]) -> Bools:
+    return (values > ends[0]) & (values < ends[1])
 
 
 def build_police_officer(item: SceneObject, rng: np.random.Generator) -> Mesh:
@@ -97,16 +206,11 @@ def build_police_officer(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 @lru_cache(maxsize=1)
 def _police_officer() -> Mesh:
-    word = textures.lettering("POLICE", width=256, height=80, ink=(255, 255, 255), ground=(8, 14, 60))
-    label = Material(albedo=(1, 1, 1), texture=word)
     return merge(
         [
             _vested(load_pack("h_police")),
-            _police_cap().moved(z=1.815),
-            quad((0, -0.168, 1.33), (0.15, 0, 0), (0, 0.012, 0.05), label),
-            quad((0, 0.162, 1.36), (-0.16, 0, 0), (0, -0.01, 0.052), label),
+            _police_cap().moved(y=-0.05, z=1.775),
             lathe([[0.175, -0.03], [0.175, 0.03]], paint(0.01), around=24).moved(z=1.0, scale=(1, 0.72, 1)),
-            cylinder(0.012, 0.1, paint(0.01), around=8).moved(x=0.13, y=-0.13, z=1.35),
         ]
     )
 

@@ -6,17 +6,22 @@ from itertools import pairwise
 import numpy as np
 
 from vlmlab.core.scenes.render import textures
-from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, merge, paint
+from vlmlab.core.scenes.render.cutting import covered, cut, stencilled
+from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, Texture, merge, paint
 from vlmlab.core.scenes.render.packs import load_pack, repainted
-from vlmlab.core.scenes.render.primitives import box, cylinder, sphere, torus, triangles
+from vlmlab.core.scenes.render.primitives import box, cylinder, quad, sphere, torus, triangles
 from vlmlab.core.scenes.scene import SceneObject
 
 CONTAINER_COLOURS: tuple[Colour, ...] = (
-    (0.05, 0.16, 0.42),
-    (0.42, 0.07, 0.04),
-    (0.05, 0.28, 0.14),
-    (0.55, 0.25, 0.03),
+    (0.07, 0.15, 0.30),
+    (0.30, 0.08, 0.055),
+    (0.07, 0.20, 0.13),
+    (0.40, 0.22, 0.08),
 )
+CONTAINER_LENGTH = 3.9
+CONTAINER_SCALE = (0.8, CONTAINER_LENGTH / 6.06, 0.8)
+CONTAINER_RIGHT = 1.86  # the curb begins a little further right
+NAME_Y, NAME_Z, STRIPE_Z = (-1.35, 1.35), (1.3, 1.75), (0.62, 0.78)
 POSTS_X = (-1.7, 0.0, 1.7)
 CHAINS = ((1.0, 0.24), (0.55, 0.18))
 LINKS = 22
@@ -33,12 +38,46 @@ def build_garbage_bin(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 
 def build_container(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a shipping container across the lane; parameter ``scale`` makes it smaller."""
+    """Return a shipping container across the lane, off the curb; parameter ``scale`` makes it smaller."""
     colour = CONTAINER_COLOURS[int(rng.integers(len(CONTAINER_COLOURS)))]
-    turn = np.pi / 2 + float(rng.uniform(-0.2, 0.2))
+    turn = -np.pi / 2 + float(rng.uniform(-0.1, 0.1))
     scale = item.parameters.get("scale", 1.0)
-    whole = repainted("container", color=colour).moved(yaw=turn, scale=0.8).moved(y=1.1)
-    return whole.moved(scale=float(scale)) if isinstance(scale, int | float) else whole
+    whole = _container(colour).moved(yaw=turn).moved(y=1.1)
+    whole = whole.moved(scale=float(scale)) if isinstance(scale, int | float) else whole
+    right = item.position[0] + float(whole.moved(yaw=item.yaw).bounds[1][0])
+    aside = min(0.0, CONTAINER_RIGHT - right)
+    return whole.moved(x=aside * float(np.cos(item.yaw)), y=-aside * float(np.sin(item.yaw)))
+
+
+@lru_cache(maxsize=4)
+def _container(colour: Colour) -> Mesh:
+    """Return a container along Y, doors towards -Y, with lettering, a stripe and a dark foot."""
+    bare = repainted("container", color=colour).moved(scale=CONTAINER_SCALE)
+    high, deep = bare.bounds[1][2], bare.bounds[1][0]
+    for axis, places in ((1, NAME_Y), (2, (*NAME_Z, *STRIPE_Z))):
+        for at in places:
+            bare = cut(bare, axis=axis, at=at)
+    x, y, z = np.moveaxis(bare.corners.mean(1), 1, 0)
+    walls = [material.name.lower() for material in bare.materials].index("color")
+    is_long = (bare.material_of == walls) & (np.abs(x) > deep - 0.15) & (z < high - 0.1)
+    is_long &= np.abs(y) < CONTAINER_LENGTH / 2 - 0.1
+    painted = covered(bare, is_long & (z > STRIPE_Z[0]) & (z < STRIPE_Z[1]), paint(0.6, 0.6, 0.57))
+    panel = is_long & (y > NAME_Y[0]) & (y < NAME_Y[1]) & (z > NAME_Z[0]) & (z < NAME_Z[1])
+    word = Material((1, 1, 1), _container_name(colour))
+    for side, across in ((x < 0, NAME_Y[::-1]), (x > 0, NAME_Y)):
+        painted = stencilled(painted, panel & side, word, axis=1, across=across, up=NAME_Z)
+    shadow = Material((0.01, 0.01, 0.01), opacity=0.55, reflectance=0.0, roughness=1.0)
+    foot = box((2 * deep + 0.02, CONTAINER_LENGTH + 0.02, 0.07), paint(0.02), centre=(0, 0, 0.035))
+    ground = quad((0, 0, 0.012), (deep + 0.09, 0, 0), (0, CONTAINER_LENGTH / 2 + 0.09, 0), shadow)
+    return merge([painted, foot, ground])
+
+
+def _container_name(colour: Colour) -> Texture:
+    """Return white lettering on the colour of the container."""
+    red, green, blue = (round(255 * one ** (1 / 2.2)) for one in colour)
+    return textures.lettering(
+        "CARGO 2614", width=512, height=96, ink=(240, 240, 235), ground=(red, green, blue)
+    )
 
 
 def _dirt_heap(rng: np.random.Generator, dirt: Material) -> Mesh:

@@ -68,20 +68,20 @@ def build_bus_stop(item: SceneObject, rng: np.random.Generator) -> Mesh:
 @lru_cache(maxsize=1)
 def _bus_stop() -> Mesh:
     length, depth = SHELTER_LENGTH, SHELTER_DEPTH
-    word = textures.lettering("BUS STOP", width=384, height=96, ink=(255, 255, 255), ground=(16, 60, 130))
+    word = textures.lettering("BUS STOP", width=384, height=112, ink=(255, 255, 255), ground=(16, 60, 130))
     letters = Material((1, 1, 1), word, roughness=0.7)
     poster = Material((1, 1, 1), textures.painted(_draw_poster, width=96, height=160))
     sign = Material((1, 1, 1), textures.painted(_draw_bus_sign, width=128, height=150))
-    pole_x, pole_y = -depth / 2 - 0.35, -length / 2 - 0.7
+    pole_x, pole_y = -depth / 2 - 0.37, -length / 2 - 0.7
     grey = paint(0.25, reflectance=0.2, roughness=0.3)
     return merge(
         [
             *_shelter(),
-            quad((0, -length / 2 - 0.16, 2.44), (depth / 2 + 0.18, 0, 0), (0, 0, 0.18), letters),
+            quad((0.22, -length / 2 - 0.16, 2.47), (0.64, 0, 0), (0, 0, 0.2), letters),
             quad((0, length / 2 - 0.16, 1.2), (0.52, 0, 0), (0, 0, 0.74), poster),
             cylinder(0.04, 3.0, grey, around=14).moved(pole_x, pole_y),
-            box((0.62, 0.05, 0.78), paint(0.1), centre=(pole_x, pole_y, 2.65)),
-            quad((pole_x, pole_y - 0.03, 2.65), (0.30, 0, 0), (0, 0, 0.38), sign),
+            box((0.58, 0.03, 0.74), paint(0.1), centre=(pole_x, pole_y - 0.06, 2.67)),
+            quad((pole_x, pole_y - 0.08, 2.67), (0.28, 0, 0), (0, 0, 0.36), sign),
         ]
     )
 
