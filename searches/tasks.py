@@ -33,14 +33,6 @@ def advance_run_task(self: object, run_id: int | None = None) -> None:
         advance_run_task.apply_async(queue=queue)
 
 
-@shared_task(bind=True, acks_late=False, ignore_result=True, max_retries=0)
-def run_job_task(self: object, job_id: str | None = None) -> None:
-    """Do waiting work of this queue, jobs first; the id is only for the log."""
-    queue = queue_of_task(self)
-    if work_once(this_owner(), [queue], should_stop=stopping.is_set) and has_work([queue]):
-        advance_run_task.apply_async(queue=queue)
-
-
 @shared_task(acks_late=False, ignore_result=True, max_retries=0)
 def reap_task() -> None:
     """Repair what dead workers left, and wake the queues where work waits unannounced."""

@@ -19,10 +19,6 @@ def _described(name: str) -> str:
     return TransformersLocalParams.model_fields[name].description or ""
 
 
-def _choices(name: str, labels: dict[str, str]) -> list[tuple[str, str]]:
-    return list(labels.items())
-
-
 class LocalSutForm(forms.Form):
     """Settings of a checkpoint that runs on this machine; the core checks them again."""
 

@@ -10,8 +10,3 @@ class User(AbstractUser):
     """A person with exactly one role."""
 
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.ANNOTATOR)
-
-    @property
-    def is_lab_admin(self) -> bool:
-        """Whether this person may do everything."""
-        return self.role == Role.ADMIN

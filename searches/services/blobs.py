@@ -4,7 +4,6 @@ import errno
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -112,11 +111,6 @@ def open_blob(sha256: str) -> BinaryIO:
         raise StorageError(
             "This picture is not kept.", hint="Pictures of passed samples can be drawn again from their seed."
         ) from None
-
-
-def stored_shas(shas: Iterable[str]) -> frozenset[str]:
-    """Return which of these files are kept."""
-    return frozenset(Blob.objects.filter(pk__in=set(shas)).values_list("pk", flat=True))
 
 
 def touch_blob(sha256: str) -> None:

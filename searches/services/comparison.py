@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from searches.models import Finding, SearchRun
-from searches.services.results import ExpectedRow, RunOverview, compare_runs, expected_table
+from searches.services.results import PFM_NOTE, ExpectedRow, RunOverview, expected_table, run_overview
 from searches.services.run_pages import RunCurves, cached_metrics, run_curves
 from vlmlab.core.revelio.config import CHOICE_LABELS, RevelioConfig
 from vlmlab.core.revelio.metrics import RevelioMetrics, Share
@@ -91,17 +91,47 @@ def compare_page(first: SearchRun, second: SearchRun) -> ComparePage:
     Raises:
         VlmLabError: settings or domain of one are not known to this version.
     """
-    pair = compare_runs(first, second)
+    heads = run_overview(first), run_overview(second)
     return ComparePage(
-        first=pair.first,
-        second=pair.second,
-        differences=differences(pair.first, pair.second),
-        warnings=pair.warnings,
+        first=heads[0],
+        second=heads[1],
+        differences=differences(*heads),
+        warnings=unlike(*heads),
         measures=measures(cached_metrics(first), cached_metrics(second)),
         curves=(run_curves(first), run_curves(second)),
         expected=_expected(first, second),
         groups=set_groups(_modes(first), _modes(second)),
     )
+
+
+def unlike(first: RunOverview, second: RunOverview) -> list[str]:
+    """Return a sentence for each thing that makes the numbers of two runs hard to compare."""
+    warnings = []
+    if first.run.campaign.domain != second.run.campaign.domain:
+        warnings.append("The runs search different domains; their sets have nothing in common.")
+    elif first.run.campaign.domain_version != second.run.campaign.domain_version:
+        warnings.append("The domain changed between the runs.")
+    if first.config.algorithm != second.config.algorithm:
+        warnings.append(
+            f"The algorithms differ ({first.config.algorithm} and {second.config.algorithm}): compare "
+            f"failure modes for the same number of inferences, not PFM. {PFM_NOTE}"
+        )
+    for name in ("failure_rate_threshold", "samples_per_set", "strict", "minimal", "ask_reason"):
+        if name == "minimal" and {first.config.algorithm, second.config.algorithm} != {"sits"}:
+            continue
+        values = getattr(first.config, name), getattr(second.config, name)
+        if values[0] != values[1]:
+            title = RevelioConfig.model_fields[name].title or name
+            warnings.append(f"{title} differs: {_plain(values[0], name)} and {_plain(values[1], name)}.")
+    sizes = [f"{side.config.image_width} × {side.config.image_height}" for side in (first, second)]
+    if sizes[0] != sizes[1]:
+        warnings.append(f"The scenes differ in size: {sizes[0]} and {sizes[1]} pixels.")
+    if first.config.is_curtailed != second.config.is_curtailed:
+        warnings.append("Only one of the runs stops sets early, so their failure rates cannot be compared.")
+    if first.run.n_observations != second.run.n_observations:
+        spent = f"{first.run.n_observations:,} and {second.run.n_observations:,}"
+        warnings.append(f"They took different numbers of inferences: {spent}.")
+    return warnings
 
 
 def differences(first: RunOverview, second: RunOverview) -> list[Difference]:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from searches.enums import FindingState, RunState
 from searches.forms.components import SampleForm
-from searches.services.credits import credits_of_assets
+from vlmlab.core.scenes.render.packs import attributions
 from vlmlab.web.figures import Chart, Column, end_label, line_trace
 from vlmlab.web.manual import manual_contents, manual_page
 
@@ -18,7 +18,7 @@ from vlmlab.web.manual import manual_contents, manual_page
 @require_safe
 def credits_page(request: HttpRequest) -> HttpResponse:
     """Show whose work the scenes are made of."""
-    return render(request, "searches/credits.html", {"credits": credits_of_assets()})
+    return render(request, "searches/credits.html", {"credits": attributions()})
 
 
 @require_safe

@@ -154,11 +154,6 @@ def counted_marks(fails: int, passes: int, *, total: int, is_final: bool) -> str
     return "F" * fails + "P" * passes + ("-" if is_final else "?") * rest
 
 
-def verdict_marks(verdicts: Iterable[str]) -> str:
-    """Return the letters of samples in the order they were drawn."""
-    return "".join(VERDICT_MARKS[verdict] for verdict in verdicts)
-
-
 def badge_html(state: str, label: str) -> SafeString:
     """Return the badge of a run, job or worker."""
     css, is_moving = BADGES.get(state, ("queued", False))

@@ -16,7 +16,6 @@ Cell = str | float | int | None
 SVG_TRACES = frozenset({"scatter", "bar", "heatmap", "box", "histogram", "pie", "scatterpolar"})
 SEQUENCE = ("$c1", "$c2", "$c3", "$c4", "$c5", "$c6")
 DASHES = ("solid", "7px,3px", "2px,3px", "8px,3px,2px,3px", "solid", "5px,2px")
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 import pytest
 
-from searches.services.credits import credits_of_assets
+from vlmlab.core.scenes.render.packs import attributions
 from vlmlab.web.roles import Role
 
 from .people import browser_of, statuses
@@ -38,6 +38,6 @@ def test_every_page_of_the_manual_opens_without_inline_styles():
 def test_the_credits_name_author_and_licence_of_every_asset():
     page = browser_of(Role.ANNOTATOR).get("/credits/").content.decode()
 
-    assets = credits_of_assets()
+    assets = attributions()
     assert len(assets) > 20
     assert [one.asset for one in assets if one.author not in page or one.licence not in page] == []

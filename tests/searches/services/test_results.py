@@ -3,7 +3,7 @@ import pytest
 from searches.enums import RunState
 from searches.models import Finding, SearchRun
 from searches.services import results
-from searches.services.comparison import differences, measures, set_groups
+from searches.services.comparison import compare_page, differences, measures, set_groups, unlike
 from searches.services.run_pages import cached_metrics, run_curves
 from tests.factories import make_campaign, make_finding, make_finished_run, make_run, make_trial
 from vlmlab.core.revelio.config import RevelioConfig
@@ -62,7 +62,6 @@ def test_the_curve_steps_where_each_finding_was_known_and_ends_at_the_last_answe
         ConvergencePoint(0, 0), ConvergencePoint(5, 1), ConvergencePoint(9, 2), ConvergencePoint(13, 2),
     ]  # fmt: skip
     assert curves.minimal == [ConvergencePoint(0, 0), ConvergencePoint(5, 1), ConvergencePoint(13, 1)]
-    assert results.convergence(run) == curves.modes
 
 
 def test_a_long_curve_has_at_most_500_points_with_both_ends():
@@ -99,7 +98,7 @@ def test_the_table_by_expected_answer_stands_in_the_order_of_severity():
     rows = results.expected_table(run)
 
     assert [row.label for row in rows] == ["Emergency stop", "Slow down", "Continue"]
-    assert rows[0].failed_share == pytest.approx(0.25)
+    assert (rows[0].fails, rows[0].answers) == (1, 4)
 
 
 def test_comparing_names_shared_and_single_modes_and_what_is_not_alike():
@@ -107,18 +106,18 @@ def test_comparing_names_shared_and_single_modes_and_what_is_not_alike():
     for run, concepts in ((first, ("cone",)), (second, ("cone",)), (second, ("far",))):
         make_finding(make_trial(run, concepts))
 
-    pair = results.compare_runs(first, second)
+    page = compare_page(first, second)
 
-    assert (pair.shared, pair.only_first, pair.only_second) == ([("cone",)], [], [("far",)])
-    assert pair.warnings == ["They took different numbers of inferences: 10 and 20."]
+    assert [group.sets for group in page.groups] == [[("cone",)], [], [], [], [("far",)]]
+    assert page.warnings == ["They took different numbers of inferences: 10 and 20."]
 
 
-def compared(*settings: dict[str, object]) -> results.Comparison:
+def compared(*settings: dict[str, object]) -> list[results.RunOverview]:
     runs = [
         make_run(campaign=make_campaign(config=RevelioConfig(**one).model_dump(mode="json")))
         for one in settings
     ]
-    return results.compare_runs(*runs)
+    return [results.run_overview(run) for run in runs]
 
 
 @pytest.mark.parametrize(
@@ -142,13 +141,13 @@ def compared(*settings: dict[str, object]) -> results.Comparison:
     ],
 )  # fmt: skip
 def test_each_setting_that_makes_numbers_unlike_is_warned_of(first, second, warnings):
-    assert compared(first, second).warnings == warnings
+    assert unlike(*compared(first, second)) == warnings
 
 
 def test_choices_that_differ_are_written_as_words():
-    pair = compared({"algorithm": "gpts", "pool": "le3"}, {"algorithm": "gpts"})
+    heads = compared({"algorithm": "gpts", "pool": "le3"}, {"algorithm": "gpts"})
 
-    rows = {row.title: (row.first, row.second) for row in differences(pair.first, pair.second)}
+    rows = {row.title: (row.first, row.second) for row in differences(*heads)}
 
     assert rows["Candidates of gpts"] == (
         "All sets of up to three concepts", "1,000 random sets of up to four concepts",

@@ -10,9 +10,9 @@ from searches.models import Finding, SearchRun
 from searches.services import exports, results
 from searches.services.finding_pages import trial_detail
 from searches.services.jobs import redraw_job
+from searches.services.run_pages import run_curves
 from tests.factories import make_campaign, make_finding, make_run, make_trial
 from tests.searches.engine import advance, start_run
-from vlmlab.core.revelio.metrics import ConvergencePoint
 
 pytestmark = pytest.mark.django_db
 
@@ -41,29 +41,14 @@ def test_metrics_carry_their_counts():
     assert metrics.by_expected["continue"].pfm.numerator == 0
 
 
-def test_convergence_rises_where_findings_were_made():
-    points = results.convergence(whole_run())
-
-    expected = [(0, 0), (5, 1), (10, 2), (15, 2)]
-    assert points == [ConvergencePoint(*point) for point in expected]
-
-
 def test_convergence_of_findings_agrees_with_the_recount_at_batch_ends():
     run = start_run(inference_budget=60)
     advance(run)
 
     exact = results.exact_convergence(run)
 
-    assert exact[-1].modes == results.convergence(run)[-1].modes == run.n_modes
+    assert exact[-1].modes == run_curves(run).modes[-1].modes == run.n_modes
     assert exact[-1].inferences == 60
-
-
-def test_a_curve_is_thinned_to_500_points_with_both_ends():
-    points = [ConvergencePoint(number, number) for number in range(3001)]
-
-    thinned = results.thin(points)
-
-    assert (len(thinned), thinned[0].inferences, thinned[-1].inferences) == (500, 0, 3000)
 
 
 def test_overview_estimates_the_rest_from_the_pace_so_far():
@@ -79,13 +64,6 @@ def test_overview_estimates_the_rest_from_the_pace_so_far():
     overview = results.run_overview(run)
 
     assert (overview.share_done, overview.seconds_left, overview.pace) == (0.25, 150.0, 30.0)
-    assert overview.overhead_share == pytest.approx(0.02)
-
-
-def test_best_sets_have_most_wrong_answers_first():
-    run = whole_run()
-
-    assert [trial.fails for trial in results.best_trials(run, 2)] == [4, 3]
 
 
 def test_expected_table_follows_the_domains_order_of_severity():
@@ -97,20 +75,6 @@ def test_expected_table_follows_the_domains_order_of_severity():
     order = ["emergency_stop", "slow_down", "continue"]
     assert [row.action for row in rows] == [one for one in order if one in run.by_expected]
     assert sum(row.answers for row in rows) == 40
-
-
-def test_comparison_says_which_modes_are_shared_and_what_is_unlike():
-    first, second = whole_run(), whole_run()
-    second.findings.filter(size=3).first().delete()
-    second.campaign.config["samples_per_set"] = 7
-    second.campaign.save()
-
-    comparison = results.compare_runs(first, second)
-
-    assert len(comparison.shared) == 1
-    assert len(comparison.only_first) == 1
-    assert comparison.only_second == []
-    assert comparison.warnings == ["Samples per set differs: 5 and 7."]
 
 
 def test_a_finding_shows_every_sample_with_its_rule_and_rate():

@@ -120,12 +120,6 @@ def marks(fails: int, passes: int, total: int, final: bool = True) -> SafeString
 
 
 @register.simple_tag
-def marks_of(verdicts: Sequence[str]) -> SafeString:
-    """Draw samples one by one in the order of their verdicts."""
-    return evidence.marks_html(evidence.verdict_marks(verdicts))
-
-
-@register.simple_tag
 def badge(state: str, label: str) -> SafeString:
     """Draw the badge of a state."""
     return evidence.badge_html(state, label)
