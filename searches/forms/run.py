@@ -8,10 +8,12 @@ from django import forms
 from pydantic.fields import FieldInfo
 
 from searches.forms.fields import RowsField
-from searches.models import SutRecord
+from searches.models import SutRecord, Trial
+from vlmlab.core.complaints import number_wanted
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.revelio.config import CHOICE_LABELS, PRESETS, RevelioConfig, config_from_values
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.web.evidence import set_words
 
 IMAGE_SIZES = ("320x240", "448x336", "640x480")
 DEFAULT_PRESET = "quick_look"
@@ -31,6 +33,8 @@ FINE_SETTINGS = {
     "beam and gpts": ("beam_width", "diversity_weight", "beam_literal"),
     "gpts": ("warm_start_share", "pool", "kernel"),
 }
+KEPT_WHEN_ASKED_AGAIN = ("failure_rate_threshold", "strict", "ask_reason", "image_width", "image_height")
+SCENES_WHEN_ASKED_AGAIN = 20
 UNITS = {"wall_clock_budget_s": "seconds", "spend_cap_usd": "US$"}
 
 
@@ -116,6 +120,8 @@ def form_field(info: FieldInfo, name: str, *, concepts: list[tuple[str, str]]) -
         return forms.BooleanField(required=False, **common)
     low, high = _limits(info)
     is_required = NoneType not in get_args(info.annotation)
+    wanted = number_wanted(info)
+    common["error_messages"] = dict.fromkeys(("required", "invalid", "min_value", "max_value"), wanted)
     if kinds == [int]:
         field: forms.Field = forms.IntegerField(min_value=low, max_value=high, required=is_required, **common)  # type: ignore[arg-type]  # an integer setting has integer limits
     else:
@@ -139,6 +145,29 @@ def initial_values(preset: str = DEFAULT_PRESET) -> dict[str, Any]:
         "domain": DOMAIN_SLUGS[0],
         "run_seed": secrets.randbelow(100_000),
         "suts": list(SutRecord.objects.filter(is_enabled=True).values_list("pk", flat=True)[:1]),
+    }
+
+
+def again_values(trial: Trial) -> dict[str, Any]:
+    """Return what the form shows to ask one concept set again, and nothing else, on fresh scenes.
+
+    A random search among the sets that contain these concepts and have no more of them has one set to draw.
+    """
+    campaign = trial.run.campaign
+    kept = {name: campaign.config[name] for name in KEPT_WHEN_ASKED_AGAIN if name in campaign.config}
+    step = 1 + secrets.randbelow(100_000)  # never the seed of that run: its scenes would come again
+    settings = {
+        "algorithm": "random",
+        "required_concepts": list(trial.concepts),
+        "max_set_size": trial.size,
+        "samples_per_set": SCENES_WHEN_ASKED_AGAIN,
+        "inference_budget": SCENES_WHEN_ASKED_AGAIN,
+    }
+    return config_values(kept | settings) | {
+        "name": f"Again: {set_words(trial.concepts, campaign.domain)}"[:120],
+        "domain": campaign.domain,
+        "run_seed": (trial.run.run_seed + step) % 2**53,
+        "suts": [trial.run.sut_id],
     }
 
 

@@ -108,6 +108,11 @@ def find_trial(run_pk: int, trial_pk: int) -> Trial | None:
     return rows.filter(run_id=run_pk, pk=trial_pk).first()
 
 
+def trial_to_ask_again(pk: int) -> Trial | None:
+    """Return a concept set with its run's settings."""
+    return Trial.objects.select_related("run__campaign").filter(pk=pk).first()
+
+
 def find_finding(pk: int) -> Finding | None:
     """Return a finding with what its page needs."""
     return (

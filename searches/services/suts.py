@@ -1,4 +1,4 @@
-"""Registered systems: registration, one loaded system a process, estimates."""
+"""Registered systems: registration, one loaded system a process."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from searches.enums import Queue
-from searches.models import SearchRun, SutRecord, User
+from searches.models import SutRecord, User
 from searches.services.audit import record
 from vlmlab.core.errors import ConfigError, SutError
-from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.suts.base import Sut, SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointRoots
 from vlmlab.core.suts.kinds import load_sut as load_kind
@@ -123,19 +122,21 @@ def edit_sut(
 def set_enabled(sut: SutRecord, *, is_enabled: bool, by: User | None) -> None:
     """Allow or stop new work with a system."""
     SutRecord.objects.filter(pk=sut.pk).update(is_enabled=is_enabled)
-    record(by, "enabled" if is_enabled else "disabled", sut, before={"is_enabled": sut.is_enabled})
+    record(by, "switched on" if is_enabled else "switched off", sut, before={"is_enabled": sut.is_enabled})
 
 
 def load_sut(sut: SutRecord) -> LoadedSut:
     """Return the system in memory; another one that was loaded is closed first.
 
     Raises:
-        SutError: it is disabled, or cannot be loaded.
+        SutError: it is switched off, or cannot be loaded.
         ConfigError: its stored settings are not valid any more.
     """
     global _loaded
     if not sut.is_enabled:
-        raise SutError(f"{sut.name} is disabled.", hint="Enable it on its page, then resume the run.")
+        raise SutError(
+            f"{sut.name} is switched off.", hint="Switch it on again on its page, then resume the run."
+        )
     with _loading:
         if _loaded is not None and (_loaded.record_id, _loaded.params) == (sut.pk, sut.params):
             return _loaded
@@ -182,44 +183,6 @@ def count_calls(sut_id: int, replies: Sequence[SutReply]) -> None:
     if errors:
         values["last_error"] = errors[-1]
     SutRecord.objects.filter(pk=sut_id).update(**values)
-
-
-def estimate(sut: SutRecord, config: RevelioConfig) -> Estimate:
-    """Return how long a run will take and cost, from earlier calls where there were any."""
-    latency = sut.mean_latency_ms
-    answer = GUESSED_ANSWER_SECONDS if latency is None else latency / 1000
-    render = _render_seconds(config)
-    price = sut.spend_usd / sut.n_calls if sut.n_calls else 0.0
-    seconds = config.inference_budget * (answer + render)
-    if config.wall_clock_budget_s is not None:
-        seconds = min(seconds, config.wall_clock_budget_s)
-    basis = "a guess: it was never asked" if latency is None else f"{answer:.2f} s an answer so far"
-    text = f"About {_duration(seconds)} on one worker ({basis}, {render:.2f} s a picture)."
-    cost = price * config.inference_budget
-    if cost:
-        text += f" About {cost:.2f} US dollars."
-    return Estimate(seconds, cost, text)
-
-
-def _render_seconds(config: RevelioConfig) -> float:
-    recent = SearchRun.objects.filter(
-        n_observations__gt=0,
-        render_seconds__gt=0,
-        campaign__config__image_width=config.image_width,
-        campaign__config__image_height=config.image_height,
-    )
-    row = recent.order_by("-id").values_list("render_seconds", "n_observations").first()
-    if row is not None:
-        return float(row[0] / row[1])
-    return GUESSED_RENDER_SECONDS * config.image_width * config.image_height / (448 * 336)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 5400:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def _inspect(kind: str, params: Mapping[str, Any]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from itertools import groupby
 from typing import Any, cast
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -14,6 +14,7 @@ from searches.forms.run import RunForm
 from searches.models import SearchRun, User
 from searches.services.estimates import estimate
 from searches.services.runs import clone_values
+from searches.services.set_pages import trial_to_ask_again
 from searches.services.workers import workers_now
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import PRESETS
@@ -47,12 +48,24 @@ def run_create(request: HttpRequest) -> HttpResponse:
         source = _source(request.POST.get("cloned_from", ""))
         context = _context(form) | {"cloned_from": source}
         return render(request, "searches/run_create.html", context, status=422)
+    if "again" in request.GET:
+        return _ask_again(request, request.GET["again"])
     preset = request.GET.get("preset", run_form.DEFAULT_PRESET)
     values = run_form.initial_values(preset if preset in PRESETS else run_form.DEFAULT_PRESET)
     sut_pk = asked_number(request.GET.get("sut", ""))
     if sut_pk is not None:
         values["suts"] = [sut_pk]
     return render(request, "searches/run_create.html", _context(RunForm(initial=values), preset=preset))
+
+
+def _ask_again(request: HttpRequest, number: str) -> HttpResponse:
+    """Show the form filled so that one concept set is asked again, and nothing else."""
+    pk = asked_number(number)
+    trial = trial_to_ask_again(pk) if pk is not None else None
+    if trial is None:
+        raise Http404("no such concept set")
+    form = RunForm(initial=run_form.again_values(trial))
+    return render(request, "searches/run_create.html", _context(form) | {"asked_again": trial})
 
 
 @require_GET

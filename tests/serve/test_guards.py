@@ -8,7 +8,14 @@ import sys
 import pytest
 
 from vlmlab.core.errors import ConfigError, VlmLabError
-from vlmlab.serve.guards import check_exposure, is_loopback, open_port, port_holder, take_lock
+from vlmlab.serve.guards import (
+    check_exposure,
+    is_loopback,
+    lab_address,
+    open_port,
+    port_holder,
+    take_lock,
+)
 
 
 @pytest.mark.parametrize(
@@ -114,3 +121,14 @@ def test_nobody_holds_a_free_port():
         port = probe.getsockname()[1]
 
     assert port_holder(port) is None
+
+
+def test_the_address_of_a_lab_is_told_only_while_it_runs(tmp_path):
+    path = tmp_path / "up.lock"
+
+    before = lab_address(path)
+    lock = take_lock(path, "http://127.0.0.1:8123")
+    running = lab_address(path)
+    os.close(lock)
+
+    assert (before, running, lab_address(path)) == (None, "http://127.0.0.1:8123", None)

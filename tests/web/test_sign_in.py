@@ -1,13 +1,16 @@
 """Signing in: passwords with throttling, one-time links, one's own password."""
 
+import os
 from datetime import datetime, timedelta
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from searches.models import AuditEntry, User
 from searches.services import people
 from tests.factories import PASSWORD, make_user
+from vlmlab.serve.guards import take_lock
 from vlmlab.web.roles import Role
 
 pytestmark = pytest.mark.django_db
@@ -183,3 +186,22 @@ def test_signing_out_takes_a_form_not_a_link(client):
     assert client.get("/logout/").status_code == 405
     assert client.post("/logout/").status_code == 302
     assert not is_signed_in(client)
+
+
+@pytest.mark.parametrize(
+    ("options", "beginning"),
+    [({}, "http://127.0.0.1:8123/"), ({"base": "https://lab.example.org/"}, "https://lab.example.org/")],
+)
+def test_a_link_from_the_shell_begins_with_the_address_of_the_running_lab(
+    options, beginning, settings, tmp_path, capsys
+):
+    settings.DATA_DIR = tmp_path
+    lock = take_lock(tmp_path / "up.lock", "http://127.0.0.1:8123")
+
+    call_command("sign_in_link", **options)
+    os.close(lock)
+    running = capsys.readouterr().out
+    call_command("sign_in_link")
+
+    assert running.startswith(beginning)
+    assert capsys.readouterr().out.startswith("http://127.0.0.1:8000/")

@@ -73,6 +73,22 @@ def take_lock(path: Path, address: str) -> int:
     return descriptor
 
 
+def lab_address(path: Path) -> str | None:
+    """Return where the lab that holds this lock can be opened; None when no lab runs."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return str(json.loads(path.read_text("utf-8"))["address"])
+    finally:
+        os.close(descriptor)
+    return None
+
+
 def open_port(host: str, port: int) -> socket.socket:
     """Return a listening socket; the supervisor keeps it, so a restarted web process loses no visitor.
 

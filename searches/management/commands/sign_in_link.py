@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from searches.models import User
 from searches.services.people import first_admin, renew_link
 from vlmlab.core.errors import VlmLabError
+from vlmlab.serve.guards import lab_address
+
+DEFAULT_BASE = "http://127.0.0.1:8000"
 
 
 class Command(BaseCommand):
@@ -17,7 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("--user", help="name of the person; without it, the first admin")
-        parser.add_argument("--base", default="http://127.0.0.1:8000", help="address of the site")
+        parser.add_argument("--base", help="address of the site; without it, that of the running lab")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the link."""
@@ -31,4 +35,5 @@ class Command(BaseCommand):
             ) from None
         except VlmLabError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(options["base"].rstrip("/") + path)
+        base = options["base"] or lab_address(settings.DATA_DIR / "up.lock") or DEFAULT_BASE
+        self.stdout.write(base.rstrip("/") + path)

@@ -3,8 +3,11 @@ import pytest
 from searches.enums import RunState
 from searches.forms import run as run_form
 from searches.models import AuditEntry, Campaign, SearchRun
-from tests.factories import make_campaign, make_finished_run, make_run, make_sut
+from tests.factories import make_campaign, make_finding, make_finished_run, make_run, make_sut, make_trial
 from vlmlab.core.revelio.config import ALGORITHMS, PRESETS, RevelioConfig
+from vlmlab.core.revelio.search import build_search
+from vlmlab.core.revelio.types import Outcome, Verdict
+from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.roles import Role
 
 from .people import browser_of, statuses
@@ -134,7 +137,7 @@ def test_the_estimate_of_a_form_with_an_error_says_what_is_wrong():
     page = browser_of(Role.RESEARCHER).get("/runs/estimate/", posted(make_sut(), inference_budget=0))
 
     assert page.context["estimate"] is None
-    assert "Inference budget: Ensure this value is greater than or equal to 1" in page.content.decode()
+    assert "Inference budget: Enter a whole number from 1 to 1,000,000." in page.content.decode()
 
 
 def test_copying_settings_shows_those_of_the_run():
@@ -179,3 +182,65 @@ def test_no_two_settings_share_a_name_and_no_choice_is_a_bare_code():
         "Linear (published)", "Radial basis function (for comparison)",
         "All small sets and 4,000 random larger ones", "All sets (slower)",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("inference_budget", "", "Enter a whole number from 1 to 1,000,000."),
+        ("samples_per_set", "many", "Enter a whole number from 1 to 100."),
+        ("beam_width", 101, "Enter a whole number from 1 to 100."),
+        ("novelty", 11, "Enter a number from 0 to 10, or leave it empty."),
+        ("inference_budget", 2, "Enter at least 3: a set is a failure mode after 3 wrong answers, so none "
+         "can be found with fewer."),
+    ],
+)  # fmt: skip
+def test_a_wrong_number_is_answered_with_what_to_enter(field, value, sentence):
+    assert errors(start(make_sut(), **{field: value})) == {field: [sentence]}
+
+
+@pytest.mark.parametrize(
+    "concepts",
+    [
+        ("cone",),
+        ("bus_stop", "weather_foggy"),
+        ("garbage_bin", "on_sidewalk"),
+        ("child_pedestrian", "weather_foggy", "near"),
+    ],
+)
+def test_asking_a_set_again_asks_this_set_on_new_scenes_and_nothing_else(concepts):
+    domain = load_domain("driving")
+    key = domain.canonical(concepts)
+    config = RevelioConfig(ask_reason=True, image_width=640, image_height=480)
+    run = make_finished_run(campaign=make_campaign(config=config.model_dump(mode="json")), run_seed=7)
+    trial = make_trial(run, key)
+    client = browser_of(Role.RESEARCHER)
+
+    form = client.get(f"/runs/new/?again={trial.pk}").context["form"]
+    sent = {field.name: field.value() for field in form}
+    client.post("/runs/new/", {name: value for name, value in sent.items() if value not in (None, False)})
+
+    again = SearchRun.objects.exclude(pk=run.pk).get()
+    kept = RevelioConfig(**again.campaign.config)
+    search = build_search(kept, domain=domain, run_seed=again.run_seed)
+    asked = []
+    while batch := search.ask():
+        asked += [query.key for query in batch]
+        search.tell([Outcome(query, Verdict.PASS) for query in batch])
+    assert asked == [key] * 20
+    assert (again.sut, kept.ask_reason, kept.image_height) == (run.sut, True, 480)
+    assert again.run_seed != run.run_seed
+
+
+def test_a_set_and_a_finding_offer_to_be_asked_again_to_those_who_may_search():
+    finding = make_finding(make_trial(make_run(), ("cone",)))
+    link = f"/runs/new/?again={finding.trial_id}"
+
+    for page in (f"/findings/{finding.pk}/", f"/runs/{finding.run_id}/sets/{finding.trial_id}/"):
+        assert link in browser_of(Role.RESEARCHER).get(page).content.decode()
+        assert link not in browser_of(Role.REVIEWER).get(page).content.decode()
+
+
+@pytest.mark.parametrize("number", ["999999", "x", "9" * 30])
+def test_a_set_that_does_not_exist_cannot_be_asked_again(number):
+    assert browser_of(Role.RESEARCHER).get(f"/runs/new/?again={number}").status_code == 404

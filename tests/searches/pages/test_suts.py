@@ -22,6 +22,7 @@ def write_checkpoint(folder: Path) -> Path:
     (folder / "config.json").write_text('{"model_type": "idefics3", "architectures": ["Tiny"]}')
     for name in ("tokenizer.json", "tokenizer_config.json", "preprocessor_config.json"):
         (folder / name).write_text("{}")
+    (folder / "chat_template.jinja").write_text("{{ messages }}")
     return folder
 
 
@@ -201,3 +202,20 @@ def test_a_reviewer_can_switch_nothing_off():
 
     sut.refresh_from_db()
     assert (status, sut.is_enabled) == (403, True)
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda folder: (folder / "chat_template.jinja").unlink(), "has no chat template"),
+        (lambda folder: (folder / "config.json").write_text('{"model_type": "lava_lamp"}'), "“lava_lamp”"),
+    ],
+)
+def test_a_checkpoint_that_no_worker_could_load_is_refused_at_its_field(settings, damage, sentence):
+    damage(write_checkpoint(settings.MODEL_DIR / "lab" / "tiny"))
+
+    answer = browser_of(Role.RESEARCHER).post("/suts/new/", registration())
+
+    assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["folder"])
+    assert sentence in str(answer.context["form"].errors["folder"])
+    assert SutRecord.objects.count() == 0

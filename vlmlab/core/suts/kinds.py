@@ -9,6 +9,7 @@ from vlmlab.core.complaints import config_error
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.base import Sut
 from vlmlab.core.suts.checkpoint import CheckpointReport, CheckpointRoots, inspect_checkpoint
+from vlmlab.core.suts.families import check_can_be_asked
 from vlmlab.core.suts.local_params import TransformersLocalParams, locate_checkpoint
 from vlmlab.core.suts.scripted import ScriptedParams, load_scripted
 
@@ -54,7 +55,9 @@ def _load_transformers_local(params: BaseModel, roots: CheckpointRoots) -> Sut:
 
 def _inspect_transformers_local(params: BaseModel, roots: CheckpointRoots) -> CheckpointReport:
     located = locate_checkpoint(_local(params), roots)
-    return inspect_checkpoint(located.folder, links_may_reach=located.links_may_reach)
+    report = inspect_checkpoint(located.folder, links_may_reach=located.links_may_reach)
+    check_can_be_asked(report)
+    return report
 
 
 def _local(params: BaseModel) -> TransformersLocalParams:
