@@ -48,6 +48,11 @@ class SetLine:
     is_settled: bool
     has_rate: bool
 
+    @property
+    def answers(self) -> int:
+        """How many samples were answered; more than a full set's where failed calls were asked again."""
+        return self.trial.fails + self.trial.passes
+
 
 @dataclass(frozen=True)
 class LogPart:
@@ -223,7 +228,6 @@ def _pictures(trial_ids: Sequence[int]) -> dict[int, str]:
 
 
 def _line(trial: Trial, pictures: dict[int, str], *, run: SearchRun, samples_per_set: int) -> SetLine:
-    taken = trial.fails + trial.passes
     is_curtailed = trial.is_curtailed or stops_early(run.campaign.config)
     is_decided = trial.status in (TrialStatus.DECIDED_FAIL, TrialStatus.DECIDED_PASS)
     return SetLine(
@@ -231,7 +235,7 @@ def _line(trial: Trial, pictures: dict[int, str], *, run: SearchRun, samples_per
         finding=getattr(trial, "finding", None),
         picture=pictures.get(trial.pk, ""),
         is_settled=trial.status != TrialStatus.OPEN,
-        has_rate=is_decided and not is_curtailed and taken >= samples_per_set,
+        has_rate=is_decided and not is_curtailed and trial.fails + trial.passes >= samples_per_set,
     )
 
 

@@ -111,6 +111,7 @@ def test_the_progress_says_counts_in_words_and_names_what_is_excluded():
     run = live_run()
     SearchRun.objects.filter(pk=run.pk).update(
         n_observations=24,
+        n_inferences=25,  # one failed call was asked again: an answer that the budget was not charged for
         n_trials=7,
         n_failed=6,
         n_invalid=2,
@@ -124,7 +125,7 @@ def test_the_progress_says_counts_in_words_and_names_what_is_excluded():
     assert "24 of 60 inferences</b>" in page
     assert "in 7 concept sets" in page
     assert "about 72 s left · round 3 · 8 slots in flight" in page
-    assert "<dt>Failed answers</dt><dd>6 of 24 (25 %)</dd>" in page
+    assert "<dt>Failed answers</dt><dd>6 of 25 (24 %)</dd>" in page
     assert "<dt>Call errors, excluded</dt><dd>4</dd>" in page
     assert "Worker: lab, process 4711" in page
 
@@ -369,3 +370,14 @@ def test_the_table_of_sets_can_be_narrowed_by_status_and_expected_answer():
     }
 
     assert shown == {"status=decided_fail": ["cone"], "expected=continue": ["far"], "status=parked": []}
+
+
+def test_the_rate_of_a_set_counts_answers_to_calls_that_were_asked_again():
+    campaign = make_campaign(config={"algorithm": "beam", "samples_per_set": 5, "inference_budget": 60})
+    run = make_run(campaign=campaign)
+    make_trial(run, ("cone",), verdicts="FFFPPP")
+
+    page = html(browser_of(Role.RESEARCHER), f"/runs/{run.pk}/sets/")
+
+    assert "3/6" in page
+    assert "3/5" not in page
