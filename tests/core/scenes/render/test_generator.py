@@ -112,7 +112,7 @@ def test_cache_does_not_serve_a_layout_that_the_sampler_no_longer_makes(tmp_path
 def test_identity_names_everything_that_changes_a_picture():
     line = make_scene_source(domain="driving", width=320, height=240, quality="fast").identity
 
-    for part in ("embedded 1", "assets=", "domain=driving", "size=320x240", "quality=fast", "check="):
+    for part in ("embedded 2", "assets=", "domain=driving", "size=320x240", "quality=fast", "check="):
         assert part in line
 
 

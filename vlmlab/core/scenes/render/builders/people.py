@@ -23,6 +23,7 @@ CLOTHES: tuple[Colour, ...] = (
 CYCLING_TOPS: tuple[Colour, ...] = ((0.8, 0.7, 0.02), (0.7, 0.05, 0.05), (0.05, 0.4, 0.7))
 CHILDREN = {"h_child_run": 0.53, "h_child_stand": 0.63, "h_child_reachup": 0.63}
 """The children's bodies and the height of the hem of the shirt, metres."""
+CHILD_POSES = (*("h_child_run", "h_child_stand") * 2, "h_child_reachup")
 CHILD_TOPS: tuple[Colour, ...] = (
     (0.7, 0.05, 0.06),
     (0.05, 0.25, 0.65),
@@ -75,7 +76,7 @@ def build_pedestrian(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 def build_child(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a child of six to nine, standing, walking or running."""
-    name = _word(rng, tuple(CHILDREN))
+    name = _word(rng, CHILD_POSES)
     has_shorts = rng.random() < 0.5
     body = _child(name, has_shorts=has_shorts and name != "h_child_run")
     colours = {
