@@ -10,7 +10,7 @@ from tools.pocket.augment import augmented
 from tools.pocket.lessons import Classroom
 from tools.pocket.model import PocketShape, build_model, build_processor, load_checkpoint, save_checkpoint
 from tools.pocket.packing import END_WEIGHT, IGNORED, Packer
-from tools.pocket.sets import SetSampler, decided_universe
+from tools.pocket.sets import RARITY, SetSampler, decided_universe, lesson_shares
 from tools.pocket.shards import PictureRecord, PictureStore, write_shard
 from tools.pocket.tokenizer import build_tokenizer
 from tools.pocket.trainee import Trainee
@@ -110,6 +110,23 @@ def test_sampler_draws_each_expected_action_about_a_third_of_the_time(domain):
     counts = [actions.count(action) for action in ("emergency_stop", "slow_down", "continue")]
     assert min(counts) > 150
     assert sum(counts) == 600
+
+
+def test_lesson_shares_give_each_expected_answer_a_third_and_rare_concepts_less():
+    keys = [
+        ("cone",),
+        ("wheelchair_pedestrian",),
+        ("cone", "far"),
+        ("town_town01",),
+        ("cone", "near", "on_lane", "light_red"),
+    ]
+    actions = ["emergency_stop", "emergency_stop", "slow_down", "continue", "emergency_stop"]
+
+    shares = lesson_shares(keys, actions)
+
+    common, rare = 1.0, RARITY["wheelchair_pedestrian"]
+    expected = [common / (common + rare) / 3, rare / (common + rare) / 3, 1 / 3, 1 / 3, 0.0]
+    assert shares.tolist() == pytest.approx(expected)
 
 
 def test_sampled_sets_are_valid_and_of_the_wanted_size(domain):

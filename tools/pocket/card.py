@@ -37,8 +37,8 @@ questions and other domains are outside what it learned.
 ## Measured
 
 Through the project's ordinary path (load, prompt, greedy answer, reader of choices), pictures of 448 x 336 in
-standard quality, scene seeds never used in training or selection (`pocket-evaluation`). Intervals are exact
-(Clopper-Pearson, 95 %).
+standard quality, scene seeds never used in training or to choose the checkpoint (`pocket-evaluation`).
+Intervals are exact (Clopper-Pearson, 95 %).
 """
 
 
@@ -80,14 +80,15 @@ def weak_concepts(rows: Sequence[Mapping[str, Any]], *, at_least: int = 12, show
 
 
 def training_table(logs: Sequence[Path]) -> str:
-    """Return the last validation reading of each phase."""
+    """Return the best validation reading of each phase: the state that went on."""
     lines = ["| phase | steps | minutes | validation score |", "|---|---|---|---|"]
-    last: dict[str, dict[str, Any]] = {}
+    best: dict[str, dict[str, Any]] = {}
     for line in (line for log in logs for line in log.read_text().splitlines()):
         row = json.loads(line)
-        if row["kind"] == "check":
-            last[row["phase"]] = row
-    for phase, row in last.items():
+        phase = row["phase"]
+        if row["kind"] == "check" and (phase not in best or row["score"] > best[phase]["score"]):
+            best[phase] = row
+    for phase, row in best.items():
         lines.append(f"| {phase} | {row['step']} | {row['seconds'] / 60:.0f} | {row['score']:.3f} |")
     return "\n".join(lines)
 

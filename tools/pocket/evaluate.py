@@ -60,10 +60,10 @@ def planned_sets(domain: Domain, *, a_size: int) -> list[tuple[str, tuple[str, .
     """Return (part, set) pairs: every single concept, balanced small sets, random sets of size 1 to 4."""
     rng = rng_for(ROOT_SEED, PURPOSE, "sets")
     universe = decided_universe(domain, 4)
-    singles = [("single", key) for key, _ in universe if len(key) == 1] * max(1, a_size // 20)
-    small = SetSampler(domain, size_shares={1: 0.4, 2: 0.6}, long_tail=False)
+    singles = [("single", key) for key, _ in universe if len(key) == 1] * max(1, a_size // 36)
+    small = SetSampler(domain, size_shares={1: 0.4, 2: 0.6})
     balanced = [("balanced", small.draw(rng, action=ACTIONS[i % 3])) for i in range(a_size)]
-    even = SetSampler(domain, size_shares={1: 0.25, 2: 0.25, 3: 0.25, 4: 0.25}, long_tail=False)
+    even = SetSampler(domain, size_shares={1: 0.25, 2: 0.25, 3: 0.25, 4: 0.25})
     random_sets = [("random", _any_set(even, rng)) for _ in range(a_size)]
     return [*singles, *balanced, *random_sets]
 
@@ -133,7 +133,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--checkpoint", required=True, help="folder, or shipped:pocket")
     parser.add_argument("--out", type=Path, default=Path("var/pocket/evaluation.json"))
-    parser.add_argument("--sets", type=int, default=120, help="scenes of each part")
+    parser.add_argument("--sets", type=int, default=180, help="scenes of each part")
     parser.add_argument("--width", type=int, default=448)
     parser.add_argument("--height", type=int, default=336)
     parser.add_argument("--quality", default="standard")

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from tools.pocket.augment import as_pixels, augmented
 from tools.pocket.packing import PackedBatch, Packer
-from tools.pocket.sets import SetSampler
+from tools.pocket.sets import SetSampler, lesson_shares
 from tools.pocket.shards import PictureStore
 from tools.pocket.trainee import Trainee, VisionTargets
 from tools.pocket.training import Readings
@@ -29,7 +30,7 @@ from vlmlab.core.seeding import rng_for
 CODE_NOISE = 0.25
 HIDDEN_SHARE = 0.15
 SHOWN_CELLS = 36
-AUXILIARY_WEIGHT = 0.25
+AUXILIARY_WEIGHT = 0.4
 
 
 @dataclass(frozen=True)
@@ -153,13 +154,15 @@ class PictureLesson:
     ) -> None:
         self.trainee, self.room, self.seed = trainee, room, seed
         self.pictures, self.validation, self.asks = pictures, validation, asks
+        self.shares = self._shares()
 
     def loss_at(self, step: int) -> tuple[torch.Tensor, Readings]:
         """Return the loss of one batch of augmented pictures."""
         if step % 50 == 0 and self.pictures.refresh():
-            print(f"training on {len(self.pictures)} pictures", flush=True)
+            self.shares = self._shares()
+            print(f"{len(self.pictures)} pictures, {int((self.shares > 0).sum())} used", flush=True)
         rng = rng_for(self.seed, "joint" if self.asks else "vision", step)
-        numbers = rng.integers(0, len(self.pictures), self.room.batch_size)
+        numbers = rng.choice(len(self.pictures), self.room.batch_size, p=self.shares)
         truths = [self.pictures.truths[n] for n in numbers]
         things = [self.pictures.records[n].things for n in numbers]
         pixels, moved = augmented(self.pictures.pictures(numbers), things, rng=rng)
@@ -171,6 +174,10 @@ class PictureLesson:
         packed = self.room.packed(truths, rng=rng, questions=self.room.questions)
         letter_loss, letter_readings = self.trainee.letter_loss(tokens, packed)
         return letter_loss + AUXILIARY_WEIGHT * loss, {**readings, **letter_readings}
+
+    def _shares(self) -> npt.NDArray[np.float64]:
+        truths = self.pictures.truths
+        return lesson_shares([t.key for t in truths], [t.action for t in truths])
 
     @torch.no_grad()
     def check(self) -> Readings:

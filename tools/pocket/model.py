@@ -119,7 +119,7 @@ def build_processor(tokenizer: PreTrainedTokenizerFast, shape: PocketShape) -> L
         image_std=[0.5] * 3,
         do_convert_rgb=True,
     )
-    return LlavaProcessor(  # type: ignore[no-untyped-call]  # the library has no types here
+    return LlavaProcessor(
         image_processor=pictures,
         tokenizer=tokenizer,
         patch_size=CELL_PIXELS,

@@ -72,15 +72,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("var/pocket/train"))
     parser.add_argument("--purpose", default="pocket-train", help="name of the seed space")
-    parser.add_argument("--shards", type=int, default=80)
-    parser.add_argument("--count", type=int, default=125, help="pictures a shard")
+    parser.add_argument("--shards", type=int, default=39)
+    parser.add_argument("--count", type=int, default=64, help="pictures a shard")
     parser.add_argument("--width", type=int, default=224)
     parser.add_argument("--height", type=int, default=168)
     parser.add_argument("--quality", choices=["fast", "standard"], default="fast")
-    parser.add_argument("--even", action="store_true", help="no long tail: every set of a size alike")
     options = parser.parse_args()
     domain = load_domain("driving")
-    sampler = SetSampler(domain, long_tail=not options.even)
+    sampler = SetSampler(domain)
     source = make_scene_source(
         domain=domain.slug, width=options.width, height=options.height, quality=options.quality
     )

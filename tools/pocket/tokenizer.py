@@ -48,7 +48,7 @@ def build_tokenizer(
 
 def wrapped(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
     """Return a bare tokenizer as the class that processors work with, with left padding."""
-    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # the library has no types here
+    return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token="<|pad|>",
         eos_token="<|end|>",

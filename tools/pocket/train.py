@@ -1,7 +1,7 @@
 """Trains the pocket VLM: ``python -m tools.pocket.train --resume`` goes through all phases."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -25,9 +25,9 @@ from vlmlab.core.seeding import rng_for
 SEED = 20_261
 CORPUS_SETS = 3000
 PLANS = {
-    "language": PhasePlan(minutes=20.0, rate=2e-3, muon_rate=5e-3, seed=SEED),
-    "vision": PhasePlan(minutes=30.0, rate=1.5e-3, muon_rate=1.5e-3, seed=SEED),
-    "joint": PhasePlan(minutes=30.0, rate=8e-4, muon_rate=1.5e-3, constant_share=0.3, seed=SEED),
+    "language": PhasePlan(steps=350, rate=2e-3, muon_rate=5e-3, seed=SEED),
+    "vision": PhasePlan(steps=1040, rate=1.5e-3, muon_rate=1.5e-3, seed=SEED),
+    "joint": PhasePlan(steps=325, rate=8e-4, muon_rate=1.5e-3, constant_share=0.3, seed=SEED),
 }
 QUESTIONS = {"language": 4, "vision": 1, "joint": 3}
 
@@ -80,7 +80,7 @@ def train_phase(name: str, options: argparse.Namespace, *, start: Path | None) -
         school.trainee.load_state_dict(torch.load(start, weights_only=True)["module"])
     folder = Path(options.out) / name
     folder.mkdir(parents=True, exist_ok=True)
-    plan = PLANS[name] if options.minutes is None else _with_minutes(PLANS[name], options.minutes)
+    plan = PLANS[name] if options.steps is None else replace(PLANS[name], steps=options.steps)
     _choose_parts(school.trainee, name)
     phase = Phase(name, school.trainee, plan, folder)
     if options.resume and phase.resume(folder / "last.pt"):
@@ -107,15 +107,13 @@ def train_phase(name: str, options: argparse.Namespace, *, start: Path | None) -
     return folder / "best.pt"
 
 
-def _with_minutes(plan: PhasePlan, minutes: float) -> PhasePlan:
-    return PhasePlan(minutes, plan.rate, plan.muon_rate, plan.constant_share, plan.check_minutes, plan.seed)
-
-
 def _choose_parts(trainee: Trainee, name: str) -> None:
-    """In the vision phase the words and the codes stay; in the joint phase the codes stay."""
+    """Choose what learns: codes and words, then tower and projector, then projector and words."""
     trainee.codes.requires_grad_(name == "language")
     for part in (trainee.vlm.model.language_model, trainee.vlm.lm_head):
         part.requires_grad_(name != "vision")
+    if name == "joint":
+        trainee.fix_tower()
 
 
 @torch.no_grad()
@@ -148,9 +146,9 @@ def main() -> None:
     parser.add_argument("--pictures", nargs="*", default=["var/pocket/train"], help="folders of shards")
     parser.add_argument("--validation", default="var/pocket/validation", help="folder of validation shards")
     parser.add_argument("--start", type=Path, help="state that the phase starts from")
-    parser.add_argument("--minutes", type=float, help="instead of the phase's own time")
+    parser.add_argument("--steps", type=int, help="instead of the phase's own number")
     parser.add_argument("--side", type=int, default=160, help="side of the model's input in pixels")
-    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--resume", action="store_true", help="go on from the last states in --out")
     parser.add_argument("--export", type=Path, help="write the state of --start to this folder and stop")

@@ -124,6 +124,7 @@ class Trainee(nn.Module):
     ) -> None:
         super().__init__()
         self.vlm = vlm
+        self.has_fixed_tower = False
         vlm.model.vision_tower.to(memory_format=torch.channels_last)
         text_width = int(vlm.config.get_text_config().hidden_size)
         vision_width = int(vlm.model.multi_modal_projector.linear_1.in_features)
@@ -132,6 +133,19 @@ class Trainee(nn.Module):
         self.heads = VisionHeads(
             vision_width, classes=len(classes), surroundings=len(surroundings), grid=grid
         )
+
+    def fix_tower(self) -> None:
+        """Stop the tower from learning, its running statistics included: what it sees stays what it was."""
+        self.has_fixed_tower = True
+        self.vlm.model.vision_tower.requires_grad_(False)
+        self.train()
+
+    def train(self, mode: bool = True) -> "Trainee":  # noqa: FBT001 - the signature of torch
+        """Set training mode everywhere but in a fixed tower."""
+        super().train(mode)
+        if self.has_fixed_tower:
+            self.vlm.model.vision_tower.train(mode=False)
+        return self
 
     def see(self, pixels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the tower's features and the projected image tokens of ``(b, 3, side, side)`` in [-1, 1]."""

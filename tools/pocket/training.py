@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,19 +19,19 @@ class PhasePlan:
     """How long and how fast a phase learns.
 
     Attributes:
-        minutes: wall time of training in all; the learning rate falls to its end over it.
+        steps: batches in all; the learning rate falls to its end over them.
         rate: learning rate of AdamW.
         muon_rate: learning rate of Muon on the inner matrices.
-        constant_share: share of the time at full rate, before the linear decay.
-        check_minutes: time between two validations.
+        constant_share: share of the steps at full rate, before the linear decay.
+        check_steps: batches between two validations.
         seed: where all choices of the phase come from.
     """
 
-    minutes: float
+    steps: int
     rate: float
     muon_rate: float
     constant_share: float = 0.4
-    check_minutes: float = 2.0
+    check_steps: int = 100
     seed: int = 1
 
 
@@ -49,7 +49,7 @@ def split_parameters(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Par
 
 
 class Phase:
-    """Trains one module with a loss function until its time is over."""
+    """Trains one module with a loss function for a number of steps."""
 
     def __init__(self, name: str, module: nn.Module, plan: PhasePlan, folder: Path) -> None:
         self.name = name
@@ -72,22 +72,23 @@ class Phase:
 
     @property
     def progress(self) -> float:
-        """Share of the phase's time that is over, in [0, 1]."""
-        return min(1.0, self.spent_seconds / (60.0 * self.plan.minutes))
+        """Share of the phase that is over, in [0, 1]."""
+        return min(1.0, self.step / self.plan.steps)
 
     def run(
         self, loss_at: Callable[[int], tuple[torch.Tensor, Readings]], check: Callable[[], Readings]
     ) -> None:
-        """Train until the time is over; ``check`` returns validation readings, ``score`` decides the best."""
-        last_check, recent = self.spent_seconds, list[Readings]()
-        for seconds in self._clock():
-            self.spent_seconds = seconds
+        """Train to the last step; of what ``check`` returns, ``score`` decides which state is the best."""
+        recent: list[Readings] = []
+        start = time.monotonic() - self.spent_seconds
+        while self.progress < 1.0:
+            self.spent_seconds = time.monotonic() - start
             self.module.train()
             self._set_rates()
             loss, readings = loss_at(self.step)
             for optimiser in self.optimisers:
                 optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             nn.utils.clip_grad_norm_(self.module.parameters(), CLIP)
             for optimiser in self.optimisers:
                 optimiser.step()
@@ -95,16 +96,10 @@ class Phase:
             recent.append(readings)
             if self.step in (1, 10, 30, 100):
                 self._log("train", readings)
-            if seconds - last_check >= 60.0 * self.plan.check_minutes or self.progress >= 1.0:
-                last_check = seconds
+            if self.step % self.plan.check_steps == 0 or self.progress >= 1.0:
                 self._log("train", {k: sum(r[k] for r in recent) / len(recent) for k in recent[0]})
                 recent = []
                 self._keep(check())
-
-    def _clock(self) -> Iterator[float]:
-        start, already = time.monotonic(), self.spent_seconds
-        while self.progress < 1.0:
-            yield already + time.monotonic() - start
 
     def _set_rates(self) -> None:
         falling = (1.0 - self.progress) / (1.0 - self.plan.constant_share)
