@@ -134,3 +134,14 @@ def test_the_watch_on_the_policy_sees_a_blocked_script(visit, transactional_db):
 
     assert visitor.page.evaluate("window.ran") is None
     assert any(problem.startswith("/: blocked script-src") for problem in visitor.problems)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_opening_the_shell_lines_of_a_search_does_not_widen_the_page(visit, width):
+    make_sut("pocket")
+    visitor = visit(Role.RESEARCHER, width=width)
+
+    visitor.open("/runs/new/")
+    visitor.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+
+    assert visitor.overflow <= 0

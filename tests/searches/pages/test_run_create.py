@@ -129,7 +129,7 @@ def test_the_estimate_follows_the_form():
 
     answer = browser_of(Role.RESEARCHER).get("/runs/estimate/", posted(sut, inference_budget=250))
 
-    assert answer.context["estimate"]["n_inferences"] == 250
+    assert answer.context["estimate"].n_inferences == 250
     assert "--budget 250 --seed 11" in answer.content.decode()
 
 
@@ -178,9 +178,9 @@ def test_no_two_settings_share_a_name_and_no_choice_is_a_bare_code():
     assert sorted(set(labels)) == sorted(labels)
     shown = [text for name in ("pool", "kernel", "sits_pool") for _, text in form.fields[name].choices]
     assert shown == [
-        "1,000 random sets of up to four concepts", "All sets of up to three concepts", "All sets",
-        "Linear (published)", "Radial basis function (for comparison)",
-        "All small sets and 4,000 random larger ones", "All sets (slower)",
+        "1,000 random sets of up to 4", "All sets of up to 3", "All sets",
+        "Linear (published)", "RBF (for comparison)",
+        "Small sets and 4,000 larger", "All sets (slower)",
     ]  # fmt: skip
 
 

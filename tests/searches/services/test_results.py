@@ -150,7 +150,7 @@ def test_choices_that_differ_are_written_as_words():
     rows = {row.title: (row.first, row.second) for row in differences(*heads)}
 
     assert rows["Candidates of gpts"] == (
-        "All sets of up to three concepts", "1,000 random sets of up to four concepts",
+        "All sets of up to 3", "1,000 random sets of up to 4",
     )  # fmt: skip
 
 

@@ -189,12 +189,12 @@ class RevelioConfig(BaseModel):
 
 CHOICE_LABELS: Mapping[str, Mapping[str, str]] = {
     "pool": {
-        "rand1000": "1,000 random sets of up to four concepts",
-        "le3": "All sets of up to three concepts",
+        "rand1000": "1,000 random sets of up to 4",
+        "le3": "All sets of up to 3",
         "all": "All sets",
     },
-    "kernel": {"linear": "Linear (published)", "rbf": "Radial basis function (for comparison)"},
-    "sits_pool": {"mixed": "All small sets and 4,000 random larger ones", "all": "All sets (slower)"},
+    "kernel": {"linear": "Linear (published)", "rbf": "RBF (for comparison)"},
+    "sits_pool": {"mixed": "Small sets and 4,000 larger", "all": "All sets (slower)"},
 }
 
 
