@@ -93,10 +93,18 @@ def training_table(logs: Sequence[Path]) -> str:
     return "\n".join(lines)
 
 
+# The shipped checkpoint learned from pictures of version 1 of the embedded renderer; its meshes were others.
+ADDED_SINCE = ("h_child_reachup",)
+DROPPED_SINCE = ("Boy", "Girl")  # of Reallusion
+
+
 def attribution() -> str:
     """Return the works that the pictures show: title, author, source and licence, one a line."""
     path = resources.files("vlmlab.core.scenes.render") / "assets" / "ATTRIBUTION.tsv"
-    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    shipped = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    rows = [row for row in shipped if row["asset"] not in ADDED_SINCE]
+    other = next(row for row in rows if row["author"] == "Reallusion")
+    rows += [{**other, "title": title} for title in DROPPED_SINCE]
     return "\n".join(
         f"- {row['title']}, {row['author']}; [{row['source']}]({row['source_address']}); "
         f"[{row['licence']}]({row['licence_address']})"
