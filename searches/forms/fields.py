@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from vlmlab.web.asked import asked_number
 
 
-class RowsField(forms.ModelMultipleChoiceField):
+class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # takes none at run time
     """Rows chosen by number; a number that no column holds is refused like any other that names no row."""
 
     def clean(self, value: Iterable[Any] | None) -> QuerySet[Any]:

@@ -12,6 +12,7 @@ from searches.models import SutRecord, Trial
 from vlmlab.core.complaints import number_wanted
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.revelio.config import CHOICE_LABELS, PRESETS, RevelioConfig, config_from_values
+from vlmlab.core.revelio.space import allowed_masks
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.web.evidence import set_words
 
@@ -84,7 +85,7 @@ class RunForm(forms.Form):
         values |= {"image_width": int(width), "image_height": int(height)}
         try:
             config = config_from_values(values)
-            _refuse_empty_space(config, cleaned["domain"])
+            allowed_masks(load_domain(cleaned["domain"]), config)
         except VlmLabError as error:
             self.add_error(error.field if error.field in self.fields else None, str(error))
             return cleaned
@@ -184,18 +185,6 @@ def default_name(config: RevelioConfig, domain_slug: str) -> str:
         f"{config.algorithm}, minimal" if config.algorithm == "sits" and config.minimal else config.algorithm
     )
     return f"{load_domain(domain_slug).title}, {algorithm}, {config.inference_budget:,} inferences"
-
-
-def _refuse_empty_space(config: RevelioConfig, domain_slug: str) -> None:
-    """Raise what building the search would raise, without building it: the estimate asks at every change."""
-    domain = load_domain(domain_slug)
-    chosen = {"excluded": config.excluded_concepts, "required": config.required_concepts}
-    if len(domain.universe(min(config.max_set_size, domain.max_size), **chosen)) == 0:
-        raise ConfigError(
-            "No valid concept set is left to search.",
-            hint="Exclude or require fewer concepts, or allow larger sets.",
-            field="required_concepts" if config.required_concepts else "excluded_concepts",
-        )
 
 
 def _limits(info: FieldInfo) -> tuple[float | None, float | None]:

@@ -12,10 +12,9 @@ from searches.services.audit import record
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.methods import METHODS
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.revelio.space import allowed_masks
 from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.concepts import Domain
 from vlmlab.web.numbers import write_many
 
 __all__ = [
@@ -61,7 +60,7 @@ def create_campaign(
             )
     if not 0 <= run_seed <= MAX_RUN_SEED:
         raise VlmLabError(f"The run seed must be between 0 and {MAX_RUN_SEED}.", field="run_seed")
-    _refuse_empty_space(method, config, domain)
+    allowed_masks(domain, config)
     campaign = Campaign.objects.create(
         name=name,
         method=method,
@@ -157,21 +156,6 @@ def clone_values(run: SearchRun) -> dict[str, Any]:
         "suts": [run.sut_id],
         "run_seed": run.run_seed,
     }
-
-
-def _refuse_empty_space(method: str, config: RevelioConfig, domain: Domain) -> None:
-    """Refuse settings that leave no set to search.
-
-    Raises:
-        VlmLabError: they leave none, or name an unknown concept.
-    """
-    sets = domain.universe(
-        min(config.max_set_size, domain.max_size),
-        excluded=config.excluded_concepts,
-        required=config.required_concepts,
-    )
-    if len(sets) == 0:  # building a search says why; it takes memory that a web process has no use for
-        METHODS[method].build_search(config, domain=domain, run_seed=0)
 
 
 def _requeue(

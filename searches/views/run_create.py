@@ -12,8 +12,8 @@ from searches import launch
 from searches.forms import run as run_form
 from searches.forms.run import RunForm
 from searches.models import SearchRun, User
-from searches.services.estimates import estimate
 from searches.services.runs import clone_values
+from searches.services.search_plans import SearchPlan, plan_search
 from searches.services.set_pages import trial_to_ask_again
 from searches.services.workers import workers_now
 from vlmlab.core.errors import VlmLabError
@@ -80,7 +80,7 @@ def run_clone(request: HttpRequest, pk: int) -> HttpResponse:
 def run_estimate(request: HttpRequest) -> HttpResponse:
     """Draw the estimate for the form as it stands (polled while it changes)."""
     form = RunForm(request.GET)
-    return render(request, "searches/run_estimate.html", {"estimate": _estimate(form), "form": form})
+    return render(request, "searches/run_estimate.html", {"estimate": _plan(form), "form": form})
 
 
 def _source(number: str) -> SearchRun | None:
@@ -108,7 +108,7 @@ def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:
             (name, list(rows)) for name, rows in groupby(domain.concepts, lambda one: one.category)
         ],
         "chosen": {name: list(form[name].value() or ()) for name in run_form.CONCEPTS},
-        "estimate": _estimate(form),
+        "estimate": _plan(form),
         "has_worker": any(worker.is_alive for worker in workers_now()),
     }
 
@@ -119,48 +119,16 @@ def _algorithms(form: RunForm) -> list[tuple[Any, str]]:
     return [(widgets[name], note) for name, note in run_form.ALGORITHM_NOTES.items()]
 
 
-def _estimate(form: RunForm) -> dict[str, Any] | None:
+def _plan(form: RunForm) -> SearchPlan | None:
     """Return what the search takes in all, or None while the form is not valid."""
     if not form.is_bound:
         form = RunForm(dict(form.initial))
     if not form.is_valid():
         return None
-    config, suts = form.cleaned_data["config"], list(form.cleaned_data["suts"])
-    parts = [estimate(sut, config) for sut in suts]
-    universe = load_domain(form.cleaned_data["domain"]).universe(
-        config.max_set_size, excluded=config.excluded_concepts, required=config.required_concepts
+    cleaned = form.cleaned_data
+    return plan_search(
+        cleaned["config"],
+        list(cleaned["suts"]),
+        domain_slug=cleaned["domain"],
+        run_seed=cleaned["run_seed"],
     )
-    return {
-        "config": config,
-        "n_runs": len(suts),
-        "n_inferences": len(suts) * config.inference_budget,
-        "n_sets": len(universe),
-        "seconds": sum(part.seconds for part in parts),
-        "cost_usd": sum(part.cost_usd for part in parts),
-        "lines": [(sut, part) for sut, part in zip(suts, parts, strict=True)],
-        "shell": _shell_lines(form),
-    }
-
-
-def _shell_lines(form: RunForm) -> list[str]:
-    """Return the command that starts the same from a shell, one for each system."""
-    config = form.cleaned_data["config"]
-    changed = {
-        name: value
-        for name, value in config.model_dump().items()
-        if value != type(config).model_fields[name].default and name not in ("algorithm", "inference_budget")
-    }
-    # The shell calls the plain search "sits" and the one that prefers minimal sets "sits-minimal".
-    algorithm = "sits-minimal" if config.algorithm == "sits" and config.minimal else config.algorithm
-    params = "".join(f" \\\n  --param {name}={_shell_value(value)}" for name, value in changed.items())
-    return [
-        f"python manage.py run_search --method revelio --sut {sut.slug} \\\n"
-        f"  --domain {form.cleaned_data['domain']} --algorithm {algorithm} \\\n"
-        f"  --budget {config.inference_budget} --seed {form.cleaned_data['run_seed']}{params} \\\n"
-        "  --json result.json"
-        for sut in form.cleaned_data["suts"]
-    ]
-
-
-def _shell_value(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value).lower()

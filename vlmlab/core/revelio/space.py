@@ -92,8 +92,8 @@ class SearchSpace:
         return self.domain.key_of(int(self.masks[index]))
 
 
-def build_space(domain: SearchDomain, config: RevelioConfig) -> SearchSpace:
-    """Return the sets of a domain that a configuration allows.
+def allowed_masks(domain: SearchDomain, config: RevelioConfig) -> npt.NDArray[np.int64]:
+    """Return the masks of the sets of a domain that a configuration allows; cheap, unlike the space of them.
 
     Raises:
         ConfigError: none is left.
@@ -110,7 +110,17 @@ def build_space(domain: SearchDomain, config: RevelioConfig) -> SearchSpace:
             hint="Exclude or require fewer concepts, or allow larger sets.",
             field="required_concepts" if config.required_concepts else "excluded_concepts",
         )
-    return space_of(domain, masks)
+    return masks
+
+
+def build_space(domain: SearchDomain, config: RevelioConfig) -> SearchSpace:
+    """Return the sets of a domain that a configuration allows.
+
+    Raises:
+        ConfigError: none is left.
+        ConceptError: an excluded or required concept is unknown.
+    """
+    return space_of(domain, allowed_masks(domain, config))
 
 
 def space_of(domain: SearchDomain, masks: npt.NDArray[np.int64]) -> SearchSpace:
