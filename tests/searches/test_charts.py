@@ -1,3 +1,5 @@
+"""Charts carry their numbers as a table and a sentence."""
+
 import itertools
 import re
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""The drawing of an anchor graph."""
+
 from itertools import combinations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Numbers in addresses: read when they are whole and small enough, else none."""
+
 import pytest
 
 from vlmlab.web.asked import asked_number

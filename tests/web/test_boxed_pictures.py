@@ -1,3 +1,5 @@
+"""Boxes over pictures: what gets one, and where its tag stands."""
+
 from vlmlab.web.boxed_pictures import boxes_of
 
 CONE = {

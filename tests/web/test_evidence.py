@@ -1,3 +1,5 @@
+"""Rates, marks and chips as drawn, with the sentence a screen reader says."""
+
 import re
 
 import pytest

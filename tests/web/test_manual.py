@@ -1,3 +1,5 @@
+"""The manual on the site: pages, links and contents from the files in docs."""
+
 from vlmlab.web.manual import manual_contents, manual_page
 
 TEXT = """# The title

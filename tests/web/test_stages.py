@@ -1,3 +1,5 @@
+"""Stages of a search in words."""
+
 import pytest
 
 from vlmlab.web.stages import at_stage, stage_line

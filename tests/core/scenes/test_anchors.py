@@ -1,3 +1,5 @@
+"""The anchor graph of a set says what stands where, relative to the car."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 

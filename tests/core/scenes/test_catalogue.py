@@ -1,3 +1,5 @@
+"""The domain file is complete, and damaged ones are refused with a sentence."""
+
 import json
 from importlib import resources
 

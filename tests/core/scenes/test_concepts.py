@@ -1,3 +1,5 @@
+"""Concept sets: names read, order fixed, what cannot occur together refused with the reason."""
+
 import json
 from pathlib import Path
 

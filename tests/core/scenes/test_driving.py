@@ -1,3 +1,5 @@
+"""Sampled driving scenes hold what the set promises, at every seed."""
+
 import json
 import math
 

@@ -1,3 +1,5 @@
+"""Stopping distances and impact speeds against hand-worked values."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,3 +1,5 @@
+"""Objects of a scene stand on the road they belong to and not inside each other."""
+
 import numpy as np
 import pytest
 from hypothesis import given

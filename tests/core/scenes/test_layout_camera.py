@@ -1,3 +1,5 @@
+"""The camera sees what a layout promises to show."""
+
 import math
 
 import numpy as np

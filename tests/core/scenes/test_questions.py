@@ -1,3 +1,5 @@
+"""The driving question: letters shuffled by the seed, the expected one known."""
+
 import pytest
 
 from vlmlab.core.errors import ConfigError

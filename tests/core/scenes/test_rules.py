@@ -1,3 +1,5 @@
+"""The first rule that matches decides, and rules agree with their worked examples."""
+
 import json
 from collections import Counter
 from pathlib import Path

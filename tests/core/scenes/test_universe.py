@@ -1,3 +1,5 @@
+"""The universe of valid sets equals a slow, obvious enumeration."""
+
 import time
 from itertools import combinations
 

@@ -1,3 +1,5 @@
+"""Stored pictures: sent once, kept by the browser, refused under any other name."""
+
 import pytest
 from django.test import Client
 

@@ -1,3 +1,5 @@
+"""Pages of domains: concepts, rules, and composing a scene by hand."""
+
 import io
 from pathlib import Path
 

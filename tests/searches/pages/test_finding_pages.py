@@ -1,3 +1,5 @@
+"""Pages of findings, concept sets and comparisons: what they show, and to whom."""
+
 import pytest
 
 from searches.enums import FindingState, JobKind

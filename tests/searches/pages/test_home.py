@@ -1,3 +1,5 @@
+"""The overview: what waits, what runs, what was found."""
+
 import pytest
 from django.test import Client
 

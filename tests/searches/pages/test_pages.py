@@ -1,3 +1,5 @@
+"""Manual, credits and the components page."""
+
 import pytest
 
 from vlmlab.core.scenes.render.packs import attributions

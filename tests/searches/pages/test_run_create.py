@@ -1,3 +1,5 @@
+"""The form that starts a search: defaults, errors at their fields, copies, estimates."""
+
 import pytest
 
 from searches.enums import RunState

@@ -1,3 +1,5 @@
+"""Pages of runs: list, live progress, log, and what people do to a run."""
+
 import json
 
 import pytest

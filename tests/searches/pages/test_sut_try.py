@@ -1,3 +1,5 @@
+"""Asking a system about one picture, from the form to the answer."""
+
 import io
 
 import pytest

@@ -1,3 +1,5 @@
+"""Pages of systems: list, registration, changes, switching off."""
+
 import json
 from pathlib import Path
 

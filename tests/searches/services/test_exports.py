@@ -1,3 +1,5 @@
+"""Exports as downloads: complete, harmless in a spreadsheet, nothing else under their address."""
+
 import csv
 import io
 import json

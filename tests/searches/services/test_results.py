@@ -1,3 +1,5 @@
+"""Numbers of run pages and comparisons, against hand-counted runs."""
+
 import pytest
 
 from searches.enums import RunState
