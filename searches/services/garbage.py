@@ -1,9 +1,10 @@
-"""Deletes what nobody needs any more: old jobs, and pictures that nothing names; never what is in use."""
+"""Deletes what nobody needs any more: old jobs and sessions, pictures that nothing names."""
 
 from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -20,7 +21,7 @@ CHUNK = 500
 
 
 def collect_garbage(grace: timedelta = timedelta(hours=1), *, keep_jobs: timedelta = KEPT_JOBS) -> int:
-    """Delete old jobs, then files that nothing names and nobody touched lately.
+    """Delete old jobs and sessions that are over, then files that nothing names and nobody touched lately.
 
     Args:
         grace: files touched within this time are spared.
@@ -31,6 +32,7 @@ def collect_garbage(grace: timedelta = timedelta(hours=1), *, keep_jobs: timedel
     """
     ended = Job.objects.filter(state__in=(JobState.DONE, JobState.FAILED))
     ended.filter(finished_at__lt=Now() - keep_jobs).delete()
+    SessionStore.clear_expired()
     return _sweep_blobs(grace) + _sweep_unfinished(grace)
 
 

@@ -5,6 +5,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from searches.enums import JobState
@@ -71,6 +72,19 @@ def test_jobs_of_the_last_days_stay():
     collect_garbage()
 
     assert Job.objects.count() == 1
+
+
+def test_sessions_that_are_over_go():
+    for days in (-1, 1):
+        Session.objects.create(
+            session_key=f"of day {days}",
+            session_data="",
+            expire_date=timezone.now() + timedelta(days=days),
+        )
+
+    collect_garbage()
+
+    assert [one.session_key for one in Session.objects.all()] == ["of day 1"]
 
 
 def test_a_worker_without_a_queue_collects_too(monkeypatch, settings):
