@@ -3,12 +3,13 @@
 import sys
 from pathlib import Path
 
-import environ
 from csp.constants import NONE, SELF
 
+from vlmlab.environment import LabEnvironment
+
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
-environ.Env.read_env(env.str("VLMLAB_ENV_FILE", str(BASE_DIR / ".env")))
+env = LabEnvironment()
+env.read_env(env.str("VLMLAB_ENV_FILE", str(BASE_DIR / ".env")))
 
 IS_TEST = "pytest" in sys.modules
 DATA_DIR = Path(env.str("VLMLAB_DATA_DIR", str(BASE_DIR / "var"))).resolve()
@@ -96,7 +97,7 @@ TEMPLATES = [
 ]
 
 # --- database -----------------------------------------------------------------------------------------
-DATABASES = {"default": env.db("VLMLAB_DATABASE_URL", f"sqlite:///{DATA_DIR / 'vlmlab.sqlite3'}")}
+DATABASES = {"default": env.database("VLMLAB_DATABASE_URL", f"sqlite:///{DATA_DIR / 'vlmlab.sqlite3'}")}
 DATABASES["default"]["CONN_MAX_AGE"] = 0  # under ASGI each request has a thread of its own
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # WAL + IMMEDIATE: concurrent writers wait instead of failing with "database is locked".
@@ -186,7 +187,7 @@ CRASH_POINT = env.str("VLMLAB_CRASH_POINT", "") if HAS_TEST_HOOKS else ""
 
 # --- words, files, cache ------------------------------------------------------------------------------
 LANGUAGE_CODE = "en-gb"
-TIME_ZONE = env.str("VLMLAB_TIME_ZONE", "UTC")
+TIME_ZONE = env.time_zone("VLMLAB_TIME_ZONE", "UTC")
 USE_I18N = True
 USE_TZ = True
 USE_THOUSAND_SEPARATOR = True
@@ -229,6 +230,6 @@ LOGGING = {
         }
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.str("VLMLAB_LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": env.log_level("VLMLAB_LOG_LEVEL", "INFO")},
     "loggers": {"axes": {"level": "WARNING"}},
 }

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from vlmlab.core.errors import ConfigError
-from vlmlab.serve.broker import bundled_program, check_broker_url, find_broker, server_command
+from vlmlab.serve.broker import (
+    bundled_program,
+    check_broker_url,
+    find_broker,
+    server_command,
+    silent_broker,
+)
 
 URL = "redis://queue.example:6379/0"
 RUNTIME = Path("/run/lab")
@@ -114,3 +120,35 @@ def _ping(path):
             client.sendall(b"PING\r\n")
             return client.recv(16)
     return b""
+
+
+@pytest.mark.parametrize(
+    "url", ["garbage", "redis", "http://queue.example", "redis:/host", "://", "evil://x"]
+)
+def test_what_is_no_address_of_a_broker_is_refused(url):
+    with pytest.raises(ConfigError, match="not the address of a broker"):
+        check_broker_url(url)
+
+
+def test_a_broker_that_does_not_listen_is_told_with_its_place():
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+
+    sentence = silent_broker(f"redis://:secret@127.0.0.1:{port}/0")
+
+    assert sentence is not None
+    assert f"127.0.0.1:{port} does not answer" in sentence
+    assert "secret" not in sentence
+
+
+def test_a_broker_that_listens_is_not_silent():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+
+        assert silent_broker(f"redis://127.0.0.1:{listener.getsockname()[1]}/0") is None
+
+
+def test_a_socket_file_is_not_tried():
+    assert silent_broker(SOCKET_URL) is None

