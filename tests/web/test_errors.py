@@ -4,12 +4,14 @@ import json
 import logging
 
 import pytest
-from django.db import DatabaseError
+from django.contrib.sessions.backends.base import UpdateError
+from django.contrib.sessions.exceptions import SessionInterrupted
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.test import Client, RequestFactory
 
 from tests.factories import make_user
 from vlmlab.core.errors import VlmLabError
-from vlmlab.web.errors import VlmLabErrorMiddleware
+from vlmlab.web.errors import VlmLabErrorMiddleware, bad_request
 from vlmlab.web.roles import Role
 
 PROBLEM = VlmLabError("The endpoint refused the key.", hint="Renew it on the system's page.")
@@ -76,6 +78,48 @@ def test_a_dead_database_still_gets_a_page_with_a_reference(admin_client, monkey
 
     assert answer.status_code == 500
     assert "Reference" in answer.content.decode() or "reference" in answer.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "error", [OperationalError("database is locked"), InterfaceError("connection closed")]
+)
+@pytest.mark.parametrize("is_part", [False, True])
+def test_a_locked_database_is_told_and_asks_to_try_again(admin_client, monkeypatch, error, is_part):
+    monkeypatch.setattr("searches.views.audit.entries_matching", raising(error))
+
+    answer = admin_client.get("/audit/", headers={"HX-Request": "true"} if is_part else {})
+
+    assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+    assert "The database does not answer" in answer.content.decode()
+    assert ("<html" in answer.content.decode()) is not is_part
+
+
+def interrupted(*causes):
+    error = SessionInterrupted("The session was deleted before the request completed.")
+    follower = error
+    for cause in causes:
+        follower.__context__ = cause
+        follower = cause
+    return error
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (interrupted(UpdateError(), OperationalError("database is locked")), 503),
+        (interrupted(UpdateError(), DatabaseError("no row was changed")), 400),
+        (None, 400),
+    ],
+)
+def test_a_session_that_a_locked_database_did_not_save_is_no_bad_request(rf, error, status):
+    request = rf.get("/runs/")
+    request.user = make_user(Role.ADMIN)
+    request.htmx = False
+    request.session = {}
+
+    assert bad_request(request, error).status_code == status
 
 
 def test_other_exceptions_are_left_to_rise():

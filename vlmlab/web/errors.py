@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from axes.helpers import get_cool_off
+from django.contrib.sessions.exceptions import SessionInterrupted
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -17,6 +19,8 @@ from django.views.decorators.csrf import requires_csrf_token
 from vlmlab.core.errors import VlmLabError
 
 logger = logging.getLogger("vlmlab.errors")
+
+RETRY_SECONDS = 10
 
 
 class VlmLabErrorMiddleware:
@@ -62,6 +66,8 @@ def new_reference() -> str:
 @requires_csrf_token
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer a bug: the traceback goes to the log under the reference number that the page shows."""
+    if is_database_outage(sys.exc_info()[1]):
+        return database_busy(request)
     reference = new_reference()
     logger.error("Reference %s: %s %s", reference, request.method, request.path, exc_info=sys.exc_info())
     context = {"reference": reference}
@@ -70,9 +76,32 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return HttpResponse(loader.render_to_string(fragment, context), status=500)
 
 
+def is_database_outage(error: BaseException | None) -> bool:
+    """Whether an error, or one that it followed, says that the database did not answer."""
+    while error is not None:
+        if isinstance(error, OperationalError | InterfaceError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def database_busy(request: HttpRequest) -> HttpResponse:
+    """Answer while the database is locked or away: nothing was changed, and trying again helps."""
+    logger.warning("%s %s: the database did not answer", request.method, request.path, exc_info=True)
+    fragment = "errors/_database_busy.html" if is_fragment_request(request) else "503.html"
+    response = HttpResponse(loader.render_to_string(fragment), status=503)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
 @requires_csrf_token
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answer a request that cannot be read."""
+    """Answer a request that cannot be read.
+
+    Django takes a session that could not be saved for one that was deleted; the cause tells them apart.
+    """
+    if isinstance(exception, SessionInterrupted) and is_database_outage(exception):
+        return database_busy(request)
     return render(request, "400.html", status=400)
 
 
