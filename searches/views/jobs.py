@@ -13,6 +13,7 @@ from searches.models import Job
 from searches.services.job_pages import drawn_scene, job_wait
 from searches.services.sut_pages import enabled_suts
 from searches.services.trying import read_answer
+from vlmlab.web.errors import is_fragment_request
 
 PARTS = {JobKind.RENDER_SCENE: "searches/_job_scene.html", JobKind.TRY_SUT: "searches/_job_try.html"}
 
@@ -24,8 +25,7 @@ def job_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
     job = Job.objects.filter(pk=pk).first()
     if job is None:
         raise Http404("no such job")
-    is_part = request.headers.get("HX-Request") == "true"
-    template = "searches/_job.html" if is_part else "searches/job_detail.html"
+    template = "searches/_job.html" if is_fragment_request(request) else "searches/job_detail.html"
     return render(request, template, job_context(job))
 
 

@@ -19,6 +19,7 @@ from searches.services.finding_lists import run_findings
 from searches.services.results import PFM_NOTE
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.asked import asked_number
+from vlmlab.web.errors import is_fragment_request
 
 PAGE_SIZE = 25
 STOP_POLLING = 286  # HTMX: take this answer and ask no more
@@ -73,9 +74,10 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def run_metrics(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the metrics of a long run, fetched after its page."""
+    """Show the metrics of a long run, fetched after its page; a page of their own without scripts."""
     run = _run(pk)
-    return render(request, "searches/run_metrics.html", {"run": run} | _metrics(run))
+    part, page = "searches/run_metrics.html", "searches/run_metrics_page.html"
+    return render(request, part if is_fragment_request(request) else page, {"run": run} | _metrics(run))
 
 
 @require_safe
@@ -83,10 +85,9 @@ def run_log(request: HttpRequest, pk: int) -> HttpResponse:
     """Show older lines of the log."""
     run = _run(pk)
     log = run_pages.log_part(run, before=asked_number(request.GET.get("before", "")))
-    is_part = request.headers.get("HX-Request") == "true"
     return render(
         request,
-        "searches/run_log_lines.html" if is_part else "searches/run_log.html",
+        "searches/run_log_lines.html" if is_fragment_request(request) else "searches/run_log.html",
         {"run": run, "log": log},
     )
 

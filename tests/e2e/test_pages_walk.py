@@ -22,6 +22,11 @@ PAGES = (
     "/components/",
     "/credits/",
     "/manual/index/",
+    "/people/",
+    "/people/new/",
+    "/audit/",
+    "/workers/",
+    "/account/password/",
 )
 
 

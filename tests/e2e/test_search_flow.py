@@ -80,10 +80,14 @@ PAGES = (
     "/runs/",
     "/runs/{run}/",
     "/runs/{run}/sets/",
+    "/runs/{run}/sets/{trial}/",
+    "/runs/{run}/log/",
+    "/runs/{run}/metrics/",
     "/runs/new/",
     "/findings/",
     "/findings/{finding}/",
     "/runs/compare/",
+    "/runs/compare/?a={run}&b={other}",
 )
 
 
@@ -91,9 +95,11 @@ PAGES = (
 def test_pages_of_runs_and_findings_show_no_violation_and_nothing_squeezed(
     visit, transactional_db, width, theme
 ):
-    run = make_finished_run()
+    run, other = make_finished_run(), make_finished_run()
     visitor = visit(Role.RESEARCHER, width=width, theme=theme)
-    paths = [path.format(run=run.pk, finding=run.findings.first().pk) for path in PAGES]
+    finding = run.findings.first()
+    numbers = {"run": run.pk, "other": other.pk, "finding": finding.pk, "trial": finding.trial_id}
+    paths = [path.format(**numbers) for path in PAGES]
 
     statuses, wide = {}, {}
     for path in paths:

@@ -383,3 +383,13 @@ def test_the_rate_of_a_set_counts_answers_to_calls_that_were_asked_again():
 
     assert "3/6" in page
     assert "3/5" not in page
+
+
+def test_the_metrics_are_a_part_for_htmx_and_a_whole_page_without_scripts():
+    run, client = make_finished_run(), browser_of(Role.REVIEWER)
+
+    part = client.get(f"/runs/{run.pk}/metrics/", headers={"HX-Request": "true"}).content.decode()
+    page = html(client, f"/runs/{run.pk}/metrics/")
+
+    assert (part.count("<html"), page.count("<html")) == (0, 1)
+    assert part.count('id="metrics"') == page.count('id="metrics"') == 1
