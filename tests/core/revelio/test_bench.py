@@ -10,6 +10,7 @@ from vlmlab.core.errors import ConfigError
 from vlmlab.core.revelio.bench import (
     ALGORITHM_NAMES,
     Oracle,
+    algorithm_name,
     bench_config,
     load_oracle,
     oracle_space,
@@ -124,3 +125,14 @@ def test_missing_or_broken_files_are_refused(tmp_path, content):
 
     with pytest.raises(ConfigError, match="cannot be read"):
         load_oracle(path)
+
+
+@pytest.mark.parametrize("name", ALGORITHM_NAMES)
+def test_the_name_of_what_ran_is_the_one_it_was_asked_by(name):
+    for asked in (name, name.replace("-", "_"), name.upper()):
+        assert algorithm_name(bench_config(asked, budget=50, params={})) == name
+
+
+def test_a_setting_that_changes_the_algorithm_changes_its_name():
+    assert algorithm_name(bench_config("sits", budget=50, params={"minimal": "true"})) == "sits-minimal"
+    assert algorithm_name(bench_config("beam", budget=50, params={"beam_literal": "true"})) == "beam-literal"
