@@ -85,7 +85,10 @@ def test_params_override_the_named_algorithm():
 def test_json_names_what_the_search_found():
     told = json.loads(bench("beam", budget=20).to_json())
 
-    assert set(told) == {"reported", "inferences", "sets_touched", "trace", "trace_length", "batches"}
+    assert set(told) == {
+        "algorithm", "reported", "inferences", "sets_touched", "trace", "trace_length", "batches",
+    }  # fmt: skip
+    assert told["algorithm"] == "beam"
     assert (told["inferences"], told["trace"], told["sets_touched"]) == (20, 20, 4)
     assert all(isinstance(concept, str) for key in told["reported"] for concept in key)
 
