@@ -123,6 +123,11 @@ class Trial(models.Model):
     def __str__(self) -> str:
         return self.key
 
+    @property
+    def answers(self) -> int:
+        """How many samples were answered; more than a full set where failed calls were asked again."""
+        return self.fails + self.passes
+
 
 class Sample(models.Model):
     """One scene of a concept set: picture, prompt, answer, truth. ``told_verdict`` is what the search saw."""

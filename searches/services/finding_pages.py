@@ -62,7 +62,7 @@ def trial_detail(trial: Trial) -> TrialView:
     kept = frozenset(
         Blob.objects.filter(pk__in={sample.image_sha256 for sample in samples}).values_list("pk", flat=True)
     )
-    answers = trial.fails + trial.passes
+    answers = trial.answers
     is_known = all(one in domain.index for one in key)
     # A run that stops sets early leaves whole only those that were close: their k/n is no rate either.
     is_whole = not (trial.is_curtailed or config.is_curtailed)

@@ -62,7 +62,7 @@ def _finding(
         size=trial.size,
         fails=trial.fails,
         invalid=trial.invalid,
-        n=trial.fails + trial.passes,
+        n=trial.answers,
         is_curtailed=trial.is_curtailed,
         is_minimal_in_run=not any(other < own for other in sets),
         expected_action=trial.expected_action,

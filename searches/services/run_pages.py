@@ -48,11 +48,6 @@ class SetLine:
     is_settled: bool
     has_rate: bool
 
-    @property
-    def answers(self) -> int:
-        """How many samples were answered; more than a full set's where failed calls were asked again."""
-        return self.trial.fails + self.trial.passes
-
 
 @dataclass(frozen=True)
 class LogPart:
@@ -235,7 +230,7 @@ def _line(trial: Trial, pictures: dict[int, str], *, run: SearchRun, samples_per
         finding=getattr(trial, "finding", None),
         picture=pictures.get(trial.pk, ""),
         is_settled=trial.status != TrialStatus.OPEN,
-        has_rate=is_decided and not is_curtailed and trial.fails + trial.passes >= samples_per_set,
+        has_rate=is_decided and not is_curtailed and trial.answers >= samples_per_set,
     )
 
 

@@ -247,7 +247,7 @@ def _sentence(view: TrialView) -> str:
     """Return one sentence of what happens on this set."""
     trial, name = view.trial, view.trial.run.sut.name
     expected = view.domain.actions.get(trial.expected_action, trial.expected_action).lower()
-    answers = trial.fails + trial.passes
+    answers = trial.answers
     if not answers:
         return f"{name} has not answered for this set."
     if not trial.fails:

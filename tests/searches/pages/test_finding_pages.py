@@ -356,3 +356,25 @@ def test_a_set_that_asks_for_nothing_names_what_was_decided_instead_of_pointing_
 
     assert "Nothing to react to</b>, priority 7, so the answer is" in page
     assert "None of the above" not in page
+
+
+def test_a_finding_counts_answers_that_came_after_it_was_found():
+    campaign = make_campaign(config={"algorithm": "beam", "samples_per_set": 5, "inference_budget": 60})
+    finding = finding_of("cone", verdicts="FFFPPP", run=make_run(campaign=campaign), fails=3, n=5)
+
+    pages = [
+        browser_of(Role.REVIEWER).get(url).content.decode()
+        for url in (f"/findings/{finding.pk}/", f"/runs/{finding.run_id}/sets/{finding.trial_id}/")
+    ]
+
+    assert ["3 of 6 answered wrongly" in page for page in pages] == [True, True]
+    assert ["3/6" in page for page in pages] == [True, True]
+    assert ["3/5" in page for page in pages] == [False, False]
+
+
+def test_the_reason_of_a_finding_is_quoted_on_it_as_text():
+    finding = finding_of("cone", reason_text="I saw <b>no</b> cone.")
+
+    page = browser_of(Role.REVIEWER).get(f"/findings/{finding.pk}/").content.decode()
+
+    assert "Reason the system gave: “I saw &lt;b&gt;no&lt;/b&gt; cone.”" in page
