@@ -11,6 +11,8 @@ from vlmlab.core.scenes.kinematics import CollisionVerdict, collision_verdict
 from vlmlab.core.scenes.questions import Question, ask_question
 from vlmlab.core.seeding import derive_seed
 
+SCENE_WIDTH, SCENE_HEIGHT = 448, 336
+
 
 @dataclass(frozen=True)
 class Composition:
@@ -82,6 +84,17 @@ def compose(domain: Domain, ids: tuple[str, ...], *, scene_seed: int) -> Composi
         question=ask_question(domain, key, seed=options_seed(scene_seed, key)) if is_complete else None,
         graph=anchor_graph(domain, key) if is_complete else None,
     )
+
+
+def scene_params(domain: Domain, ids: tuple[str, ...], *, scene_seed: int) -> dict[str, Any]:
+    """Return the parameters of the job that draws a composed scene."""
+    return {
+        "domain": domain.slug,
+        "concepts": list(domain.canonical(ids)),
+        "seed": scene_seed,
+        "width": SCENE_WIDTH,
+        "height": SCENE_HEIGHT,
+    }
 
 
 def options_seed(scene_seed: int, key: Key) -> int:

@@ -11,7 +11,7 @@ from searches import launch
 from searches.enums import JobKind
 from searches.forms.compose import ComposeForm
 from searches.models import Job, User
-from searches.services.composing import compose
+from searches.services.composing import compose, scene_params
 from searches.services.domains import all_domains, domain_overview
 from searches.services.job_pages import find_scene
 from searches.views.jobs import job_context
@@ -20,7 +20,6 @@ from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
 
 SECTIONS = ("concepts", "rules", "constraints", "sets")
-SCENE_WIDTH, SCENE_HEIGHT = 448, 336
 
 
 @require_safe
@@ -60,16 +59,9 @@ def domain_compose(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _draw(request: HttpRequest, domain: Domain, form: ComposeForm) -> HttpResponse:
-    concepts = domain.canonical(form.chosen)
-    params = {
-        "domain": domain.slug,
-        "concepts": list(concepts),
-        "seed": form.layout,
-        "width": SCENE_WIDTH,
-        "height": SCENE_HEIGHT,
-    }
+    params = scene_params(domain, form.chosen, scene_seed=form.layout)
     job: Job = launch.start_job(JobKind.RENDER_SCENE, params, by=cast(User, request.user))
-    query = [("c", one) for one in concepts] + [("seed", str(form.layout)), ("job", str(job.pk))]
+    query = [("c", one) for one in params["concepts"]] + [("seed", str(form.layout)), ("job", str(job.pk))]
     return redirect(f"{request.path}?{urlencode(query)}#scene")
 
 
