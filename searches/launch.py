@@ -27,12 +27,17 @@ def start_campaign(
     by: User | None,
     cloned_from: SearchRun | None = None,
 ) -> Campaign:
-    """Store a campaign and wake a worker for each of its runs.
+    """Store a campaign and wake a worker for each of its runs; a second click finds the first one's campaign.
 
     Raises:
         VlmLabError: see ``runs.create_campaign``.
     """
     with transaction.atomic():
+        twin = runs.just_started(
+            config=config, suts=suts, domain_slug=domain_slug, name=name, run_seed=run_seed, by=by
+        )
+        if twin is not None:
+            return twin
         campaign = runs.create_campaign(
             config=config,
             suts=suts,

@@ -1,10 +1,12 @@
 """What people do to runs: create, end, pause, resume, copy their settings, ask the failed calls again."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
+from django.utils import timezone
 
 from searches.enums import RunState
 from searches.models import CachedReply, Campaign, SearchRun, SutRecord, User
@@ -21,6 +23,7 @@ __all__ = [
     "cancel_run",
     "clone_values",
     "create_campaign",
+    "just_started",
     "move_run",
     "pause_run",
     "resume_run",
@@ -30,6 +33,8 @@ __all__ = [
 RESUMABLE = frozenset({RunState.PAUSED, RunState.FAILED, RunState.CANCELLED})
 RETRIABLE = RESUMABLE | {RunState.SUCCEEDED}
 MAX_RUN_SEED = 2**63 - 1
+MAX_NAME = 120
+SENT_TWICE_WITHIN = timedelta(seconds=10)
 
 
 @transaction.atomic
@@ -48,7 +53,7 @@ def create_campaign(
 
     Raises:
         VlmLabError: no system is chosen, one is switched off, the domain is unknown, nothing is left to
-            search under this configuration, or the seed is out of range.
+            search under this configuration, the name is too long, or the seed is out of range.
     """
     domain = load_domain(domain_slug)
     if not suts:
@@ -60,6 +65,8 @@ def create_campaign(
             )
     if not 0 <= run_seed <= MAX_RUN_SEED:
         raise VlmLabError(f"The run seed must be between 0 and {MAX_RUN_SEED}.", field="run_seed")
+    if len(name) > MAX_NAME or "\x00" in name:
+        raise VlmLabError(f"The name must have at most {MAX_NAME} printable characters.", field="name")
     allowed_masks(domain, config)
     campaign = Campaign.objects.create(
         name=name,
@@ -83,6 +90,33 @@ def create_campaign(
         log_event(run.pk, f"Queued for {sut.name} on {domain.title}.")
         record(by, "started", run, after={"sut": sut.slug, "run_seed": run_seed, "config": campaign.config})
     return campaign
+
+
+def just_started(
+    *,
+    config: RevelioConfig,
+    suts: Sequence[SutRecord],
+    domain_slug: str,
+    name: str,
+    run_seed: int,
+    by: User | None,
+) -> Campaign | None:
+    """Return the very same campaign if this person started it a moment ago: a form that was sent twice.
+
+    Two requests at once take turns at the row of the person.
+    """
+    if by is None:
+        return None
+    User.objects.select_for_update().get(pk=by.pk)
+    recent = Campaign.objects.filter(
+        created_by=by, domain=domain_slug, name=name, created_at__gt=timezone.now() - SENT_TWICE_WITHIN
+    )
+    wanted = {(sut.pk, run_seed) for sut in suts}
+    for campaign in recent.order_by("-pk")[:5]:
+        is_same = campaign.config == config.model_dump(mode="json")
+        if is_same and set(campaign.runs.values_list("sut_id", "run_seed")) == wanted:
+            return campaign
+    return None
 
 
 @transaction.atomic

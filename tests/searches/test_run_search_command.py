@@ -158,3 +158,13 @@ def test_a_system_that_never_answers_halts_the_search_with_its_reason(tmp_path):
     result = json.loads((tmp_path / "out.json").read_text())
     assert (result["state"], result["inferences"], result["call_errors"]) == ("paused", 0, 24)
     assert result["pfm"] is None
+
+
+def test_a_result_that_could_not_be_written_is_told_before_the_search(tmp_path):
+    scripted("careless")
+
+    for target in (tmp_path, tmp_path / "missing" / "out.json"):
+        with pytest.raises(CommandError):
+            call_command("run_search", sut="careless", json=str(target))
+
+    assert SearchRun.objects.count() == 0

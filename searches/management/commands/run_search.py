@@ -67,8 +67,8 @@ class Command(BaseCommand):
         self._conclude(run)
 
     def _claim(self, options: dict[str, Any]) -> Lease:
-        if options["json"] not in (None, "-") and not Path(options["json"]).resolve().parent.is_dir():
-            raise VlmLabError(f"The folder of {options['json']} does not exist.", hint="Create it first.")
+        if options["json"] not in (None, "-"):
+            check_target(Path(options["json"]))
         if options["resume"] is not None:
             return claim_old_run(options["resume"])
         if options["method"] not in METHODS:
@@ -139,6 +139,18 @@ class Command(BaseCommand):
         raise CommandError(
             f"Run {run.pk} halted. {reason}\nGo on with: manage.py run_search --resume {run.pk}", returncode=1
         )
+
+
+def check_target(path: Path) -> None:
+    """Find out before the search what would keep its result from being written after it.
+
+    Raises:
+        VlmLabError: the folder is missing, or the path is a folder itself.
+    """
+    if not path.resolve().parent.is_dir():
+        raise VlmLabError(f"The folder of {path} does not exist.", hint="Create it first.")
+    if path.is_dir():
+        raise VlmLabError(f"{path} is a folder.", hint="Name a file in it, such as result.json.")
 
 
 def read_param(text: str) -> tuple[str, str]:

@@ -1,6 +1,9 @@
 """The form that starts a search: defaults, errors at their fields, copies, estimates."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from searches.enums import RunState
 from searches.forms import run as run_form
@@ -246,3 +249,32 @@ def test_a_set_and_a_finding_offer_to_be_asked_again_to_those_who_may_search():
 @pytest.mark.parametrize("number", ["999999", "x", "9" * 30])
 def test_a_set_that_does_not_exist_cannot_be_asked_again(number):
     assert browser_of(Role.RESEARCHER).get(f"/runs/new/?again={number}").status_code == 404
+
+
+def test_a_form_that_is_sent_twice_starts_one_search():
+    sut, browser = make_sut(), browser_of(Role.RESEARCHER)
+
+    answers = [browser.post("/runs/new/", posted(sut)) for _ in range(2)]
+
+    run = SearchRun.objects.get()
+    assert [answer["Location"] for answer in answers] == [f"/runs/{run.pk}/"] * 2
+
+
+@pytest.mark.parametrize("changes", [{"run_seed": 12}, {"name": "Again"}, {"inference_budget": 61}])
+def test_another_search_right_afterwards_is_another_search(changes):
+    sut, browser = make_sut(), browser_of(Role.RESEARCHER)
+
+    for values in ({}, changes):
+        browser.post("/runs/new/", posted(sut, **values))
+
+    assert SearchRun.objects.count() == 2
+
+
+def test_the_same_search_can_be_started_again_later_and_by_somebody_else():
+    sut, browser = make_sut(), browser_of(Role.RESEARCHER)
+    browser.post("/runs/new/", posted(sut))
+    start(sut)
+    Campaign.objects.update(created_at=timezone.now() - timedelta(seconds=11))
+    browser.post("/runs/new/", posted(sut))
+
+    assert SearchRun.objects.count() == 3
