@@ -248,6 +248,21 @@ def test_weights_that_lack_a_tensor_are_refused(tmp_path):
         loaded(folder)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_weights_with_a_value_that_is_no_number_are_refused(tmp_path, value):
+    from safetensors.torch import load_file, save_file
+
+    folder = tiny.save_llava(tmp_path)
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    name = next(name for name in sorted(tensors) if "c_attn.weight" in name)
+    tensors[name][0, 0] = value
+    save_file(tensors, path, metadata={"format": "pt"})
+
+    with pytest.raises(SutError, match="weights are damaged.*not numbers"):
+        loaded(folder)
+
+
 def test_a_family_that_the_library_does_not_know_is_refused_with_a_sentence(tmp_path):
     folder = tiny.save_llava(tmp_path)
     config = (folder / "config.json").read_text()

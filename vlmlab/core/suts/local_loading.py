@@ -90,6 +90,7 @@ def load_checkpoint(report: CheckpointReport, params: TransformersLocalParams) -
         )
         _refuse_missing_weights(info)
         model = model.to(device).eval()
+        _refuse_damaged_weights(model)
     except torch.OutOfMemoryError as error:
         raise SutError(
             f"The checkpoint '{report.folder.name}' does not fit into the memory of the device.",
@@ -119,6 +120,19 @@ def _refuse_missing_weights(info: dict[str, Any]) -> None:
             hint="Copy every weight file, and the config.json that belongs to them.",
             field="checkpoint",
         )
+
+
+def _refuse_damaged_weights(model: Any) -> None:
+    """Refuse weights with infinite or missing values: every answer of theirs would be noise, not a failure."""
+    for name, weights in model.named_parameters():
+        if weights.is_floating_point() and weights.numel():
+            low, high = torch.aminmax(weights.detach())  # takes no memory beside the weights
+            if not (torch.isfinite(low) and torch.isfinite(high)):
+                raise SutError(
+                    f"The weights are damaged: '{name[:120]}' holds values that are not numbers.",
+                    hint="Copy the weight files again from their source.",
+                    field="checkpoint",
+                )
 
 
 def _load_processor(report: CheckpointReport, backend: str, common: dict[str, bool]) -> Any:
