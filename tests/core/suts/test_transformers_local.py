@@ -259,7 +259,7 @@ def test_weights_with_a_value_that_is_no_number_are_refused(tmp_path, value):
     tensors[name][0, 0] = value
     save_file(tensors, path, metadata={"format": "pt"})
 
-    with pytest.raises(SutError, match="weights are damaged.*not numbers"):
+    with pytest.raises(SutError, match=r"weights are damaged.*not numbers"):
         loaded(folder)
 
 

@@ -123,7 +123,7 @@ def _refuse_missing_weights(info: dict[str, Any]) -> None:
 
 
 def _refuse_damaged_weights(model: Any) -> None:
-    """Refuse weights with infinite or missing values: every answer of theirs would be noise, not a failure."""
+    """Refuse weights with infinite or missing values: their answers would be noise, not failures."""
     for name, weights in model.named_parameters():
         if weights.is_floating_point() and weights.numel():
             low, high = torch.aminmax(weights.detach())  # takes no memory beside the weights
