@@ -2,7 +2,7 @@
 
 import pytest
 
-from searches.views.pages import _sample_chart
+from searches.charts.components import sample_chart
 from vlmlab.web.figures import Chart, Column, line_trace, validate_with_plotly
 
 
@@ -48,4 +48,4 @@ def test_validation_finds_what_plotly_does_not_know():
 
 
 def test_the_sample_chart_is_a_valid_figure():
-    validate_with_plotly(_sample_chart().spec)
+    validate_with_plotly(sample_chart().spec)
