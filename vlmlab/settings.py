@@ -63,7 +63,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "vlmlab.web.sessions.PatientSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -177,6 +177,7 @@ POLL_SECONDS = env.float("VLMLAB_POLL_SECONDS", 0.25)
 REAPER_SECONDS = env.float("VLMLAB_REAPER_SECONDS", 15.0)
 GARBAGE_SECONDS = env.float("VLMLAB_GARBAGE_SECONDS", 3600.0)
 MAX_BATCH_SECONDS = env.float("VLMLAB_MAX_BATCH_SECONDS", 600.0)
+MAX_WORKER_MB = env.int("VLMLAB_MAX_WORKER_MB", 0)
 HAS_HEARTBEATS = env.bool("VLMLAB_HEARTBEATS", not IS_TEST)
 KEPT_PICTURES = env.int("VLMLAB_KEPT_PICTURES", 500)  # a run; failed samples are kept beyond it
 

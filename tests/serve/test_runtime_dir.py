@@ -6,12 +6,14 @@ import sys
 from argparse import ArgumentTypeError
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from searches.management.commands.up import (
     is_process,
     new_runtime_dir,
     queue_names,
     reachable,
+    storage_sentence,
     thread_count,
 )
 
@@ -66,3 +68,20 @@ def test_a_worker_has_one_to_sixty_four_threads(text):
     assert thread_count("4") == 4
     with pytest.raises(ArgumentTypeError, match="1 to 64"):
         thread_count(text)
+
+
+def test_a_disk_that_refuses_is_told_with_its_file():
+    full = OSError(28, "No space left on device", "/data/up.lock")
+
+    assert storage_sentence(full).startswith("No space left on device (/data/up.lock). Make room")
+    assert storage_sentence(OSError("odd")).startswith("odd. Make room")
+
+
+def test_a_lab_that_cannot_write_its_lock_says_so(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise OSError(30, "Read-only file system", "/data/up.lock")
+
+    monkeypatch.setattr("searches.management.commands.up.take_lock", refuse)
+
+    with pytest.raises(CommandError, match="Read-only file system"):
+        call_command("up")

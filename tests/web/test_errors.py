@@ -6,13 +6,16 @@ import logging
 import pytest
 from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.exceptions import SessionInterrupted
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.db import DatabaseError, InterfaceError, OperationalError
+from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
-from tests.factories import make_user
+from tests.factories import make_sut, make_user
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.errors import VlmLabErrorMiddleware, bad_request
 from vlmlab.web.roles import Role
+from vlmlab.web.sessions import PatientSessionMiddleware
 
 PROBLEM = VlmLabError("The endpoint refused the key.", hint="Renew it on the system's page.")
 
@@ -93,6 +96,54 @@ def test_a_locked_database_is_told_and_asks_to_try_again(admin_client, monkeypat
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")
     assert "The database does not answer" in answer.content.decode()
     assert ("<html" in answer.content.decode()) is not is_part
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("database or disk is full", "The disk is full. Make room"),
+        ("could not extend file: No space left on device", "The disk is full. Make room"),
+        ("attempt to write a readonly database", "The data folder cannot be written."),
+        ("unable to open database file", "The data folder cannot be written."),
+        ("database is locked", "Try again in a few seconds."),
+    ],
+)
+def test_an_outage_says_what_to_do(admin_client, monkeypatch, words, advice):
+    monkeypatch.setattr("searches.views.audit.entries_matching", raising(OperationalError(words)))
+
+    assert advice in admin_client.get("/audit/").content.decode()
+
+
+@pytest.mark.django_db
+def test_pages_stay_readable_while_the_disk_is_full(admin_client, monkeypatch):
+    refused = []
+
+    def refuse(self, *args, **kwargs):
+        refused.append(self)
+        raise OperationalError("database or disk is full")
+
+    admin_client.post(
+        f"/suts/{make_sut().slug}/toggle/"
+    )  # the message it leaves must be taken from the session
+    monkeypatch.setattr("django.contrib.sessions.models.Session.save", refuse)
+    answer = admin_client.get("/runs/")
+
+    assert (answer.status_code, len(refused)) == (200, 1)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("method", "cause"), [("post", OperationalError("disk is full")), ("get", DatabaseError("no row"))]
+)
+def test_a_change_is_not_called_done_and_a_lost_session_is_no_outage(rf, monkeypatch, method, cause):
+    def interrupt(self, request, response):
+        raise interrupted(UpdateError(), cause)
+
+    monkeypatch.setattr(SessionMiddleware, "process_response", interrupt)
+
+    with pytest.raises(SessionInterrupted):
+        PatientSessionMiddleware(HttpResponse).process_response(getattr(rf, method)("/runs/"), HttpResponse())
 
 
 def interrupted(*causes):

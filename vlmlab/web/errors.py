@@ -21,6 +21,21 @@ from vlmlab.core.errors import VlmLabError
 logger = logging.getLogger("vlmlab.errors")
 
 RETRY_SECONDS = 10
+# Words of SQLite and PostgreSQL -> what to do.
+OUTAGES = {
+    word: sentence
+    for words, sentence in (
+        (
+            ("disk is full", "no space left"),
+            "The disk is full. Make room on the machine of the lab, then try again.",
+        ),
+        (
+            ("readonly", "read-only", "unable to open database file"),
+            "The data folder cannot be written. Make VLMLAB_DATA_DIR writable again, then try again.",
+        ),
+    )
+    for word in words
+}
 
 
 class VlmLabErrorMiddleware:
@@ -66,8 +81,9 @@ def new_reference() -> str:
 @requires_csrf_token
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer a bug: the traceback goes to the log under the reference number that the page shows."""
-    if is_database_outage(sys.exc_info()[1]):
-        return database_busy(request)
+    outage = database_outage(sys.exc_info()[1])
+    if outage is not None:
+        return database_busy(request, outage)
     reference = new_reference()
     logger.error("Reference %s: %s %s", reference, request.method, request.path, exc_info=sys.exc_info())
     context = {"reference": reference}
@@ -76,20 +92,27 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return HttpResponse(loader.render_to_string(fragment, context), status=500)
 
 
-def is_database_outage(error: BaseException | None) -> bool:
-    """Whether an error, or one that it followed, says that the database did not answer."""
+def database_outage(error: BaseException | None) -> Exception | None:
+    """Return the error, or the one that it followed, that says that the database did not answer."""
     while error is not None:
         if isinstance(error, OperationalError | InterfaceError):
-            return True
+            return error
         error = error.__cause__ or error.__context__
-    return False
+    return None
 
 
-def database_busy(request: HttpRequest) -> HttpResponse:
-    """Answer while the database is locked or away: nothing was changed, and trying again helps."""
-    logger.warning("%s %s: the database did not answer", request.method, request.path, exc_info=True)
+def outage_sentence(outage: Exception) -> str:
+    """Return why the database does not answer and what to do."""
+    known = (one for word, one in OUTAGES.items() if word in str(outage).lower())
+    return next(known, "It is busy or being restarted. Try again in a few seconds.")
+
+
+def database_busy(request: HttpRequest, outage: Exception) -> HttpResponse:
+    """Answer while the database is locked, full or away: nothing was changed, and trying again helps."""
+    logger.warning("%s %s: the database did not answer: %s", request.method, request.path, outage)
     fragment = "errors/_database_busy.html" if is_fragment_request(request) else "503.html"
-    response = HttpResponse(loader.render_to_string(fragment), status=503)
+    context = {"reason": outage_sentence(outage)}
+    response = HttpResponse(loader.render_to_string(fragment, context), status=503)
     response["Retry-After"] = str(RETRY_SECONDS)
     return response
 
@@ -100,8 +123,9 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
     Django takes a session that could not be saved for one that was deleted; the cause tells them apart.
     """
-    if isinstance(exception, SessionInterrupted) and is_database_outage(exception):
-        return database_busy(request)
+    outage = database_outage(exception) if isinstance(exception, SessionInterrupted) else None
+    if outage is not None:
+        return database_busy(request, outage)
     return render(request, "400.html", status=400)
 
 

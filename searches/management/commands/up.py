@@ -50,6 +50,8 @@ class Command(BaseCommand):
             self._start(**options)
         except VlmLabError as error:
             raise CommandError(str(error)) from error
+        except OSError as error:  # a disk that is full or may not be written, met anywhere on the way
+            raise CommandError(f"The lab cannot start: {storage_sentence(error)}") from error
 
     def _start(self, *, host: str, port: int, no_queue: bool, **options: Any) -> None:
         check_exposure(
@@ -134,6 +136,15 @@ def is_process(pid: int) -> bool:
 def reachable(host: str) -> str:
     """Return the address under which this machine reaches itself when it listens on ``host``."""
     return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104 - compared, not bound
+
+
+def storage_sentence(error: OSError) -> str:
+    """Return what went wrong with a file and what to do."""
+    place = f" ({error.filename})" if error.filename else ""
+    return (
+        f"{error.strerror or error}{place}. Make room, or name another folder that can be written in "
+        "VLMLAB_DATA_DIR."
+    )
 
 
 def queue_names(text: str) -> str:
