@@ -1,6 +1,8 @@
 """Claims something to do and does a slice of it; the Celery task and the polling worker call exactly this."""
 
 import logging
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -13,7 +15,7 @@ from searches.services.advance import SliceEnd, advance_run, never
 from searches.services.garbage import collect_garbage
 from searches.services.jobs import run_job
 from searches.services.leases import has_waiting_job, has_waiting_run, take_job, take_lease
-from searches.services.owners import this_owner
+from searches.services.owners import resident_mb, this_owner
 from searches.services.presence import presence
 from searches.services.reaper import reap, release_dead_local_owners
 from searches.services.suts import loaded_sut
@@ -47,6 +49,7 @@ def _work(owner: str, queues: Collection[str], should_stop: Callable[[], bool]) 
     if job is not None:
         with presence.hold(job):
             run_job(job)
+        _end_when_too_large()
         return True
     loaded = loaded_sut()
     lease = take_lease(owner, queues, loaded_sut_id=loaded.record_id if loaded else None)
@@ -57,9 +60,10 @@ def _work(owner: str, queues: Collection[str], should_stop: Callable[[], bool]) 
             lease,
             slice_seconds=settings.SLICE_SECONDS,
             should_stop=should_stop,
-            should_yield=_job_watch(queues),
+            should_yield=_yield_watch(queues),
         )
     logger.info("run %s: %s", lease.run_id, end)
+    _end_when_too_large()
     return end != SliceEnd.DATABASE_ERROR
 
 
@@ -100,8 +104,28 @@ def run_forever(queues: Collection[str], *, stop: Event, reaps: bool = True) -> 
     presence.retire()
 
 
-def _job_watch(queues: Collection[str]) -> Callable[[], bool]:
-    """Return a check for waiting jobs that asks the database at most twice a second."""
+def end_process() -> None:
+    """Ask this process to end in good order; whoever supervises it starts a fresh one."""
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def is_too_large() -> bool:
+    """Whether this process holds more memory than a worker may (``VLMLAB_MAX_WORKER_MB``; 0 is no limit)."""
+    return 0 < settings.MAX_WORKER_MB < resident_mb()
+
+
+def _end_when_too_large() -> None:
+    if is_too_large():
+        logger.warning(
+            "%.0f MB in use, more than VLMLAB_MAX_WORKER_MB=%d: this worker ends and a fresh one takes over",
+            resident_mb(),
+            settings.MAX_WORKER_MB,
+        )
+        end_process()
+
+
+def _yield_watch(queues: Collection[str]) -> Callable[[], bool]:
+    """Return a check for too much memory and for waiting jobs; it looks at most twice a second."""
     checked_at = time.monotonic()
 
     def is_waited_for() -> bool:
@@ -109,6 +133,6 @@ def _job_watch(queues: Collection[str]) -> Callable[[], bool]:
         if time.monotonic() - checked_at < JOB_CHECK_SECONDS:
             return False
         checked_at = time.monotonic()
-        return has_waiting_job(queues)
+        return is_too_large() or has_waiting_job(queues)
 
     return is_waited_for
