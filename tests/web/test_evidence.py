@@ -61,6 +61,18 @@ def test_a_modifier_is_joined_to_the_entity_it_changes():
     assert 'title="cone + far"' in html
 
 
+def test_a_modifier_stays_with_its_entity_in_whatever_order_the_set_is_given():
+    concepts = ("wheelchair_pedestrian", "cone", "far", "weather_foggy")
+
+    drawn = {
+        evidence.chips_html(one, "driving") for one in (concepts, tuple(sorted(concepts)), concepts[::-1])
+    }
+
+    assert len(drawn) == 1
+    assert '<span>Cone</span><span class="mod">far</span>' in drawn.pop()
+    assert evidence.set_words(sorted(concepts), "driving") == "Wheelchair user + Cone, far + Fog"
+
+
 def test_ids_that_the_domain_does_not_know_stand_as_they_are_and_escaped():
     html = evidence.chips_html(("cone", "<b>"), "driving")
 

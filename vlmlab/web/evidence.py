@@ -76,7 +76,7 @@ def plain_chip(text: str) -> SafeString:
 def chips_html(concepts: Sequence[str], domain_slug: str, *, is_off: bool = False) -> SafeString:
     """Return the chips of a concept set; ids that the domain no longer knows stand as they are."""
     try:
-        chips = load_domain(domain_slug).groups_for_display(tuple(concepts))
+        chips = _joined(concepts, domain_slug)
     except (ConceptError, ValueError):
         return _set(plain_chip(name) for name in concepts)
     if is_off:
@@ -87,12 +87,18 @@ def chips_html(concepts: Sequence[str], domain_slug: str, *, is_off: bool = Fals
 def set_words(concepts: Sequence[str], domain_slug: str) -> str:
     """Return a concept set as plain words for titles and alternative texts: ``Cone, far + Wet road``."""
     try:
-        chips = load_domain(domain_slug).groups_for_display(tuple(concepts))
+        chips = _joined(concepts, domain_slug)
     except (ConceptError, ValueError):
         return " + ".join(concepts)
     return " + ".join(
         ", ".join([chip.concept.label, *(modifier.label for modifier in chip.modifiers)]) for chip in chips
     )
+
+
+def _joined(concepts: Sequence[str], domain_slug: str) -> tuple[Chip, ...]:
+    """Return the chips of a set given in any order; what a modifier changes hangs on the catalogue's."""
+    domain = load_domain(domain_slug)
+    return domain.groups_for_display(domain.canonical(concepts))
 
 
 def rate_html(fails: int, n: int, *, threshold: float | None = None, is_long: bool = False) -> SafeString:
