@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from searches.enums import RunState, TrialStatus, Verdict
-from searches.models import Finding, RunEvent, Sample, SearchRun, Trial
+from searches.models import Blob, Finding, RunEvent, Sample, SearchRun, Trial
 from searches.services.finding_lists import mark_of, stops_early
 from searches.services.navigation import alive_workers
 from searches.services.owners import parse_owner
@@ -214,11 +214,9 @@ def _curve(found: Sequence[int], last: int) -> list[ConvergencePoint]:
 
 
 def _pictures(trial_ids: Sequence[int]) -> dict[int, str]:
-    rows = (
-        Sample.objects.filter(trial__in=trial_ids, verdict=Verdict.FAIL)
-        .exclude(image_sha256="")
-        .order_by("-number")
-    )
+    rows = Sample.objects.filter(
+        trial__in=trial_ids, verdict=Verdict.FAIL, image_sha256__in=Blob.objects.values("pk")
+    ).order_by("-number")
     return dict(rows.values_list("trial_id", "image_sha256"))
 
 

@@ -126,7 +126,7 @@ def test_the_progress_says_counts_in_words_and_names_what_is_excluded():
 
     assert "24 of 60 inferences</b>" in page
     assert "in 7 concept sets" in page
-    assert "about 72 s left · round 3 · 8 slots in flight" in page
+    assert "about 72 s left · round 3 · 8 questions at a time" in page
     assert "<dt>Failed answers</dt><dd>6 of 25 (24 %)</dd>" in page
     assert "<dt>Call errors, excluded</dt><dd>4</dd>" in page
     assert "Worker: lab, process 4711" in page
@@ -344,6 +344,19 @@ def test_the_table_of_sets_takes_the_same_queries_for_any_number_of_rows(sets, d
 
     with django_assert_num_queries(6):  # session, person, navigation, run, sets, pictures
         client.get(f"/runs/{run.pk}/sets/")
+
+
+def test_a_set_is_listed_without_a_picture_that_is_not_kept():
+    run = make_run()
+    trial = make_trial(run, verdicts="FF")
+    trial.samples.filter(number=0).update(image_sha256="0" * 64)
+    client = browser_of(Role.RESEARCHER)
+
+    one_left = html(client, f"/runs/{run.pk}/sets/")
+    trial.samples.update(image_sha256="0" * 64)
+
+    assert 'class="thumb"' in one_left
+    assert 'class="thumb"' not in html(client, f"/runs/{run.pk}/sets/")
 
 
 def test_the_table_of_sets_goes_on_after_the_last_row_of_a_page():
