@@ -27,9 +27,9 @@ def natural_ending(run: SearchRun, live: LiveSearch) -> str:
     """Return the sentence for a search that has nothing left to ask."""
     modes = write_many(run.n_modes, "failure mode")
     if live.search.observations >= live.config.inference_budget:
-        return f"the budget of {write_many(live.config.inference_budget, 'inference')} is used up, {modes}."
+        return f"the budget of {write_many(live.config.inference_budget, 'inference')} is used up: {modes}."
     spent = write_many(run.n_inferences, "inference")
-    return f"the search has nothing more to ask within its budget, {modes} in {spent}."
+    return f"the search has nothing more to ask within its budget: {modes} in {spent}."
 
 
 def outage_of(run: SearchRun) -> VlmLabError | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from searches.enums import Verdict
 from searches.models import Finding, Sample, SearchRun, Trial
 from vlmlab.core.scenes.concepts import Domain
+from vlmlab.web.evidence import set_words
 
 THUMBNAILS = 4
 
@@ -89,5 +90,5 @@ def _most_common(values: Sequence[str]) -> str:
 
 
 def _line(finding: Finding, domain: Domain) -> str:
-    labels = ", ".join(domain.concept(concept).label for concept in finding.concepts)
-    return f"Failure mode: {labels} ({finding.fails} of {finding.n} answers wrong)."
+    words = set_words(finding.concepts, domain.slug)
+    return f"Failure mode: {words} ({finding.fails} of {finding.n} answers wrong)."

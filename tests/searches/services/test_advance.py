@@ -29,7 +29,7 @@ def test_a_run_takes_exactly_its_budget_and_finishes():
     assert run.n_inferences == run.n_observations == run.samples.count() == 60
     assert run.n_modes == run.findings.count() > 0
     assert run.n_trials == run.trials.count()
-    assert run.ending == f"the budget of 60 inferences is used up, {run.n_modes} failure modes."
+    assert run.ending == f"the budget of 60 inferences is used up: {run.n_modes} failure modes."
 
 
 @pytest.mark.parametrize("algorithm", ["random", "beam", "gpts", "sits"])
