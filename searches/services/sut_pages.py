@@ -118,7 +118,7 @@ def health_of(sut: SutRecord, *, loaded: Mapping[str, str]) -> Health:
     if sut.slug in loaded:
         return Health("ready", "Loaded", f"In the memory of {loaded[sut.slug]}; it answers at once.")
     if sut.n_calls == 0:
-        return Health("idle", "Never asked", "Try it on a picture before you search.")
+        return Health("idle", "Not asked here yet", "Try it on a picture before you search.")
     if sut.n_call_errors and sut.n_call_errors == sut.n_calls:
         return Health("failed", "Fails", f"It has not answered once. {sut.last_error}")
     return Health("ready", "Ready", "It is loaded when a run or a try asks for it.")

@@ -193,7 +193,7 @@ def _inspect(kind: str, params: Mapping[str, Any]) -> dict[str, str]:
     return {
         "model_type": report.model_type,
         "architecture": ", ".join(report.architectures),
-        "parameters": str(report.parameters),
-        "weight_bytes": str(report.weight_bytes),
+        "parameters": f"{report.parameters:,}",
+        "weight_bytes": f"{report.weight_bytes:,}",
         "stored_dtype": ", ".join(report.stored_dtypes),
     }

@@ -151,7 +151,7 @@ def test_a_system_page_shows_effective_settings_and_marks_what_differs_from_the_
 @pytest.mark.parametrize(
     ("values", "label"),
     [
-        ({}, "Never asked"),
+        ({}, "Not asked here yet"),
         ({"n_calls": 5, "n_call_errors": 1}, "Ready"),
         ({"n_calls": 5, "n_call_errors": 5}, "Fails"),
         ({"is_enabled": False, "n_calls": 5}, "Switched off"),
