@@ -43,8 +43,10 @@ def run_create(request: HttpRequest) -> HttpResponse:
                 form.add_error(error.field if error.field in form.fields else None, str(error))
             else:
                 runs = list(campaign.runs.all())
-                messages.success(request, "The search is queued.")
-                return redirect(runs[0] if len(runs) == 1 else campaign)
+                if len(runs) == 1:
+                    return redirect(runs[0])  # its page says by itself how the run does
+                messages.success(request, f"{len(runs)} runs are queued.")
+                return redirect(campaign)
         source = _source(request.POST.get("cloned_from", ""))
         context = _context(form) | {"cloned_from": source}
         return render(request, "searches/run_create.html", context, status=422)

@@ -1,4 +1,6 @@
 // Small live parts of every page: toasts that can be put away, problems of a polled part, forms that send themselves.
+const TOAST_MS = 8000;
+
 function addToast(text, href = "") {
   const toast = document.createElement("div");
   toast.className = "toast";
@@ -12,10 +14,13 @@ function addToast(text, href = "") {
   }
   toast.append(words);
   document.getElementById("toasts")?.append(toast);
-  setTimeout(() => toast.remove(), 8000);
+  setTimeout(() => toast.remove(), TOAST_MS);
 }
 
 for (const button of document.querySelectorAll("[data-dismiss]")) button.hidden = false;
+
+// What was done passes, as a toast of a live part does; what asks for something stays until it is put away.
+for (const toast of document.querySelectorAll(".toast[data-passing]")) setTimeout(() => toast.remove(), TOAST_MS);
 
 document.addEventListener("click", (event) => {
   event.target.closest?.("[data-dismiss]")?.closest(".toast")?.remove();

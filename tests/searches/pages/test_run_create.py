@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.messages import get_messages
 from django.utils import timezone
 
 from searches.enums import RunState
@@ -81,6 +82,7 @@ def test_two_systems_make_two_runs_of_one_campaign():
 
     campaign = Campaign.objects.get()
     assert answer["Location"] == f"/runs/?campaign={campaign.pk}"
+    assert [str(one) for one in get_messages(answer.wsgi_request)] == ["2 runs are queued."]
     assert sorted(campaign.runs.values_list("sut", flat=True)) == sorted([first.pk, second.pk])
 
 
