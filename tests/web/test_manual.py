@@ -49,6 +49,14 @@ def test_a_changed_file_is_read_again(tmp_path):
     assert (first, manual_page(tmp_path, "guide").title) == ("One", "Another")
 
 
+def test_the_contents_follow_the_order_in_which_the_introduction_names_the_pages(tmp_path):
+    (tmp_path / "index.md").write_text("# Index\nFirst [zebra](zebra.md#stripes), then [mule](mule.md).")
+    for name in ("alpha", "mule", "zebra"):
+        (tmp_path / f"{name}.md").write_text(f"# {name.title()}")
+
+    assert [entry.name for entry in manual_contents(tmp_path)] == ["index", "zebra", "mule", "alpha"]
+
+
 def test_the_contents_begin_with_the_introduction(tmp_path):
     for name in ("zebra", "index", "alpha"):
         (tmp_path / f"{name}.md").write_text(f"# {name.title()}")

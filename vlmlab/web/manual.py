@@ -10,6 +10,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 PAGE_NAME = re.compile(r"[a-z0-9_-]{1,60}")
+INDEX = "index"
+LINK_IN_TEXT = re.compile(r"\]\(([a-z0-9_-]+)\.md[)#]")
 LINK_TO_PAGE = re.compile(r"^(?:\./)?([a-z0-9_-]+)\.md(#.*)?$")
 
 
@@ -31,11 +33,14 @@ class ManualEntry:
 
 
 def manual_contents(folder: Path) -> list[ManualEntry]:
-    """Return every page with its title, the introduction first."""
+    """Return every page with its title: the introduction, those it names in its order, then the rest."""
+    index = folder / f"{INDEX}.md"
+    named = LINK_IN_TEXT.findall(index.read_text(encoding="utf-8")) if index.is_file() else []
+    order = {name: place for place, name in enumerate(dict.fromkeys([INDEX, *named]))}
     entries = [ManualEntry(path.stem, _title_of(path)) for path in sorted(folder.glob("*.md"))]
     return sorted(
         (one for one in entries if PAGE_NAME.fullmatch(one.name)),
-        key=lambda one: (one.name != "index", one.title),
+        key=lambda one: (order.get(one.name, len(order)), one.title),
     )
 
 
