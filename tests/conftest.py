@@ -10,3 +10,11 @@ def own_folders(settings, tmp_path):
     settings.BLOB_DIR = tmp_path / "blobs"
     settings.MODEL_DIR = tmp_path / "models"
     settings.SCENE_CACHE_DIR = tmp_path / "scenes"
+
+
+def pytest_collection_modifyitems(items):
+    """Run the browser tests last: their driver leaves an event loop running in the process.
+
+    Tests that start a loop of their own, or fork workers, must not come after it.
+    """
+    items.sort(key=lambda item: "e2e" in item.path.parts)
