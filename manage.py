@@ -4,8 +4,15 @@
 import os
 import sys
 
-from django.conf import settings
-from django.core.management import execute_from_command_line
+try:
+    from django.conf import settings
+    from django.core.management import execute_from_command_line
+except ModuleNotFoundError as error:
+    if error.name != "django":
+        raise
+    sys.exit(
+        "This Python has no Django. The lab's own has it: .venv/bin/python manage.py (make setup makes it)."
+    )
 
 from vlmlab.core.errors import VlmLabError
 

@@ -70,3 +70,13 @@ def test_the_command_line_says_it_in_one_sentence(tmp_path):
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"VLM Lab cannot start. The data folder {file} cannot be used")
     assert "Traceback" not in ended.stderr
+
+
+def test_a_python_without_django_is_told_which_one_has_it():
+    answer = subprocess.run(
+        [sys.executable, "-S", "manage.py", "check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert answer.returncode == 1
+    assert answer.stderr.startswith("This Python has no Django. The lab's own has it: .venv/bin/python")
+    assert "Traceback" not in answer.stderr

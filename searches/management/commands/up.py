@@ -95,8 +95,14 @@ def _notes(broker: Broker, address: str) -> list[str]:
     if admin.last_login is None:
         notes.append(f"Sign in as {admin.username} (works once): {address}{renew_link(admin, by=None)}")
     else:
-        notes.append("A new sign-in link: python manage.py sign_in_link")
+        notes.append(f"A new sign-in link: {_python()} manage.py sign_in_link")
     return notes
+
+
+def _python() -> Path:
+    """Return this interpreter as people type it beside ``manage.py``."""
+    path = Path(sys.executable)
+    return path.relative_to(settings.BASE_DIR) if path.is_relative_to(settings.BASE_DIR) else path
 
 
 def become_supervisor(plan: Plan) -> None:
