@@ -55,6 +55,18 @@ def test_audit_values_are_escaped(admin_client):
     assert "&lt;img src=x" in page
 
 
+def test_audit_values_read_as_people_write_them(admin_client):
+    maya = make_user(username="maya")
+    record(
+        maya, "started", maya, after={"concepts": ["cone", "far"], "config": {"strict": False, "budget": 60}}
+    )
+
+    page = admin_client.get("/audit/").content.decode()
+
+    assert "Concepts: cone, far" in page
+    assert "Config: strict no; budget 60" in page
+
+
 def test_audit_entries_can_be_neither_changed_nor_deleted():
     entry = record(None, "did", make_user())
 

@@ -1,4 +1,4 @@
-"""How the lab writes numbers: 1,000; 78 %; $1.12; 62–89 %; p < 0.001."""
+"""How the lab writes numbers and stored values: 1,000; 78 %; $1.12; 62–89 %; p < 0.001."""
 
 from math import floor, isfinite
 
@@ -12,6 +12,17 @@ def write_many(count: int, word: str) -> str:
     """Return ``1 set`` or ``1,204 sets``; ``"mode,modes"`` gives both forms, one word takes an s."""
     one, _, several = word.partition(",")
     return f"{write_count(count)} {one if count == 1 else several or one + 's'}"
+
+
+def write_stored(value: object) -> str:
+    """Return a stored value as people write it: ``yes``, ``cone, far``, ``budget 60; strict no``."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return "; ".join(f"{key} {write_stored(one)}" for key, one in value.items() if one not in ("", None))
+    if isinstance(value, list | tuple):
+        return ", ".join(map(write_stored, value))
+    return "none" if value is None else str(value)
 
 
 def write_all(count: int, word: str) -> str:
