@@ -1,5 +1,6 @@
 """Pages of systems under test: list, register, look at, change, switch off, try."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from django.contrib import messages
@@ -110,11 +111,14 @@ def sut_try(request: HttpRequest, slug: str) -> HttpResponse:
     sut = get_object_or_404(SutRecord, slug=slug)
     person = cast(User, request.user)
     scenes = drawn_scenes(person)
+    tried = find_try(request.GET.get("job", ""), sut)
     form = TrySutForm(
         request.POST or None,
         request.FILES or None,
         scenes=[(str(job.pk), _scene_words(job)) for job in scenes],
-        initial={"scene": request.GET.get("scene", ""), "mode": "choice"},
+        initial=_asked_before(tried, scenes)
+        if tried
+        else {"scene": request.GET.get("scene", ""), "mode": "choice"},
     )
     if request.method == "POST" and form.is_valid():
         try:
@@ -126,7 +130,7 @@ def sut_try(request: HttpRequest, slug: str) -> HttpResponse:
             add_lab_error(form, error)
         else:
             return redirect(f"{request.path}?job={job.pk}#answer")
-    context = {"form": form, "sut": sut, "scenes": scenes} | _tried(request, sut)
+    context = {"form": form, "sut": sut, "scenes": scenes} | (job_context(tried) if tried else {})
     return render(request, "searches/sut_try.html", context, status=422 if form.errors else 200)
 
 
@@ -140,9 +144,11 @@ def _wish(form: TrySutForm) -> TryRequest:
     )
 
 
-def _tried(request: HttpRequest, sut: SutRecord) -> dict[str, object]:
-    job = find_try(request.GET.get("job", ""), sut)
-    return job_context(job) if job else {}
+def _asked_before(job: Job, scenes: Sequence[Job]) -> dict[str, str]:
+    """Return the form as it was sent, so that the same picture can be asked something else."""
+    picture, mode = job.params["image_sha256"], job.params["mode"]
+    scene = next((str(one.pk) for one in scenes if one.result["image_sha256"] == picture), "")
+    return {"scene": scene, "mode": mode, "prompt": job.params["prompt"] if mode == "text" else ""}
 
 
 def _scene_words(job: Job) -> str:

@@ -203,6 +203,19 @@ def test_markup_in_an_answer_is_shown_as_text(browser):
     assert ("<img src=x" in page, "&lt;img src=x onerror=alert(1)&gt;" in page) == (False, True)
 
 
+def test_beside_an_answer_the_form_stands_as_it_was_sent(browser, person):
+    make_sut("pocket")
+    scene = drawn_scene(person)
+    browser.post("/suts/pocket/try/", {"scene": str(scene.pk), "mode": "text", "prompt": "What do you see?"})
+    job = Job.objects.get(kind=JobKind.TRY_SUT)
+
+    form = browser.get(f"/suts/pocket/try/?job={job.pk}").context["form"]
+
+    assert {name: form[name].value() for name in ("scene", "mode", "prompt")} == {
+        "scene": str(scene.pk), "mode": "text", "prompt": "What do you see?",
+    }  # fmt: skip
+
+
 def test_a_made_up_or_foreign_job_number_shows_the_empty_answer(browser):
     job = finished_try("A", "A")
     make_sut("other")
