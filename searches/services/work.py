@@ -111,7 +111,7 @@ def end_process() -> None:
 
 def is_too_large() -> bool:
     """Whether this process holds more memory than a worker may (``VLMLAB_MAX_WORKER_MB``; 0 is no limit)."""
-    return 0 < settings.MAX_WORKER_MB < resident_mb()
+    return bool(0 < settings.MAX_WORKER_MB < resident_mb())
 
 
 def _end_when_too_large() -> None:
