@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -50,6 +51,7 @@ class Presence:
     _held: dict[Lease | JobLease, Held] = field(default_factory=dict)
     _n_batches: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _row_lock: threading.Lock = field(default_factory=threading.Lock)
     _wake: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _pid: int = 0
@@ -75,6 +77,7 @@ class Presence:
         finally:
             with self._lock:
                 self._held.pop(lease, None)
+            self._wake.set()
 
     def progressed(self, lease: Lease) -> None:
         """Note that a batch was written: this process is not stuck."""
@@ -87,9 +90,10 @@ class Presence:
         """Stop reporting and take the worker off the list."""
         self.is_stopping = True
         self._wake.set()
-        if self.owner and settings.HAS_HEARTBEATS:
-            WorkerHeartbeat.objects.filter(pk=self.owner).delete()
-        self.owner = ""
+        with self._row_lock:
+            if self.owner and settings.HAS_HEARTBEATS:
+                WorkerHeartbeat.objects.filter(pk=self.owner).delete()
+            self.owner = ""
 
     def beat(self) -> None:
         """Renew every lease of this process once; a stuck batch is left to the reaper."""
@@ -125,6 +129,11 @@ class Presence:
             "seen_at": Now(),
             "is_stopping": self.is_stopping,
         }
+        with self._row_lock:
+            if self.owner:  # it may have retired meanwhile, in another thread
+                self._write(values, batches)
+
+    def _write(self, values: dict[str, Any], batches: int) -> None:
         rows = WorkerHeartbeat.objects.filter(pk=self.owner)
         if not rows.update(n_batches=F("n_batches") + batches, **values):
             new = {
@@ -153,8 +162,9 @@ class Presence:
                 logger.warning("heartbeat: the database did not answer: %s", error)
                 connection.close()
         try:
-            if self.owner:  # a worker that ends in good order leaves the list
-                WorkerHeartbeat.objects.filter(pk=self.owner).delete()
+            with self._row_lock:
+                if self.owner:  # a worker that ends in good order leaves the list
+                    WorkerHeartbeat.objects.filter(pk=self.owner).delete()
         except DatabaseError:
             logger.warning("heartbeat: the worker's row stays until it is forgotten")
         connection.close()

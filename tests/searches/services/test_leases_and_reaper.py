@@ -178,3 +178,18 @@ def test_a_process_without_progress_stops_renewing_and_ends(settings):
 
     assert ended == [True]
     assert SearchRun.objects.get().lease_expires < timezone.now()
+
+
+def test_a_worker_that_retires_while_its_heartbeat_writes_leaves_no_row(settings, monkeypatch):
+    settings.HAS_HEARTBEATS = True
+    presence = Presence(owner="w", queues=("cpu",), mode="poll")
+    presence.report()
+
+    def ends_meanwhile() -> float:
+        presence.retire()
+        return 100.0
+
+    monkeypatch.setattr("searches.services.presence.resident_mb", ends_meanwhile)
+    presence.report()
+
+    assert not WorkerHeartbeat.objects.exists()
