@@ -3,15 +3,24 @@
 import os
 import socket
 import sys
+import threading
 
 import uvicorn
 
 GRACE_SECONDS = 3
 
 
+def warm_up() -> None:
+    """Load what the first page with an interval needs, so that no visitor waits for it."""
+    from vlmlab.core.stats import clopper_pearson
+
+    clopper_pearson(1, 2)
+
+
 def main(descriptor: int) -> None:
     """Serve the site on an open listening socket until told to stop."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vlmlab.settings")
+    threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     config = uvicorn.Config(
         "vlmlab.asgi:application",
         lifespan="off",
