@@ -1,6 +1,7 @@
 """Streaming answers under ASGI."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.test import AsyncRequestFactory, RequestFactory
@@ -18,7 +19,8 @@ def collect(stream):
     async def read():
         return [piece async for piece in stream]
 
-    return asyncio.run(read())
+    with ThreadPoolExecutor(1) as pool:  # a thread of its own: another test may have left a loop in this one
+        return pool.submit(asyncio.run, read()).result()
 
 
 def test_an_answer_is_made_piece_by_piece_as_it_is_read():

@@ -120,8 +120,9 @@ def main() -> int:
     environment = {"OMP_NUM_THREADS": "1", **({"VLMLAB_CHROMIUM": browser} if browser else {})}
     on_postgres = test_on_postgres(environment)
     print("\nTests on SQLite", flush=True)
-    # Two processes share the work, a file to each in turn: half the time on two cores.
-    side_by_side = ["-n", "2", "--dist", "loadfile"]
+    # Two processes share the work, a file to each in turn: half the time on two cores. The order of
+    # tests/conftest.py must stay: browser tests last.
+    side_by_side = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
     on_sqlite = run_tests(["-q", "--durations=15", *side_by_side], environment)
     if on_postgres:
         print("FAILED: the tests on PostgreSQL, see above.")
