@@ -1,6 +1,14 @@
 """What every test shares: folders of its own, so that no test writes beside the code."""
 
+import os
+
+import hypothesis
 import pytest
+
+# The same examples in every run, so that a verdict can be repeated; HYPOTHESIS_PROFILE=explore looks further.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture(autouse=True)
