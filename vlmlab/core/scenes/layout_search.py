@@ -25,6 +25,7 @@ from vlmlab.core.scenes.scene import Camera
 from vlmlab.core.seeding import rng_for
 
 TRIALS = 96
+ROUNDS = 24  # rounds of trials with fresh draws; only a set that has found no room at all needs a second
 TRIES_PER_OBJECT = 10
 CALM_TRIALS = 6  # the first trials keep objects near the lane's middle and the camera in the car's middle
 TIGHT_TRIALS = 48  # from here on containers are small and broad objects may stand further aside
@@ -59,31 +60,54 @@ def find_layout(
     Raises:
         GenerationError: no trial was free of overlaps.
     """
+    for round_number in range(ROUNDS):
+        layout = _best_of_round(
+            wishes,
+            junction_range=junction_range,
+            has_light=has_light,
+            seed=seed,
+            purpose=(attempt,) if round_number == 0 else (attempt, round_number),
+            first_trial=round_number * TRIALS,
+        )
+        if layout is not None:
+            return layout
+    raise GenerationError(
+        "The objects of this concept set do not fit side by side in one scene.",
+        hint="Take one object out or move one with “far” or “on sidewalk”.",
+    )
+
+
+def _best_of_round(
+    wishes: Sequence[Wish],
+    *,
+    junction_range: tuple[float, float] | None,
+    has_light: bool,
+    seed: int,
+    purpose: tuple[int, ...],
+    first_trial: int,
+) -> Layout | None:
+    """Return the best layout of one round of draws, or None when every trial had an overlap."""
     draws = [
-        rng_for(seed, "layout", wish.concept, attempt).random((TRIALS, TRIES_PER_OBJECT, 4))
+        rng_for(seed, "layout", wish.concept, *purpose).random((TRIALS, TRIES_PER_OBJECT, 4))
         for wish in wishes
     ]
-    camera_draws = rng_for(seed, "camera", attempt).random((TRIALS, 5))
-    junction_draws = rng_for(seed, "junction", attempt).random(TRIALS)
+    camera_draws = rng_for(seed, "camera", *purpose).random((TRIALS, 5))
+    junction_draws = rng_for(seed, "junction", *purpose).random(TRIALS)
     best: Layout | None = None
-    for trial in range(TRIALS):
+    for number in range(TRIALS):
         junction = None
         if junction_range is not None:
             low, high = junction_range
-            junction = round(low + (high - low) * float(junction_draws[trial]), 3)
-        placements = _place_all(wishes, [one[trial] for one in draws], trial=trial, junction_m=junction)
+            junction = round(low + (high - low) * float(junction_draws[number]), 3)
+        drawn = [one[number] for one in draws]
+        placements = _place_all(wishes, drawn, trial=first_trial + number, junction_m=junction)
         if placements is None:
             continue
-        layout = _rated(placements, junction, has_light, _eye(camera_draws, trial), camera_draws[0])
+        layout = _rated(placements, junction, has_light, _eye(camera_draws, number), camera_draws[0])
         if best is None or layout.score > best.score:
             best = layout
         if best.score >= 1.0:
             break
-    if best is None:
-        raise GenerationError(
-            "The objects of this concept set do not fit side by side in one scene.",
-            hint="Take one object out or move one with “far” or “on sidewalk”.",
-        )
     return best
 
 
