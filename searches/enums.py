@@ -56,6 +56,17 @@ class JobKind(TextChoices):
 
     TRY_SUT = "try_sut", "Try a system"
     RENDER_SCENE = "render_scene", "Draw a scene"
+    CALIBRATE_SUT = "calibrate_sut", "Calibrate a system"
+
+
+class CalibrationStatus(TextChoices):
+    """What a calibration probe says of the boxes, or of the lettered answers, of a system."""
+
+    CALIBRATED = "calibrated", "Calibrated"
+    OTHER_CONVENTION = "other_convention", "Another convention fits"
+    UNCLEAR = "unclear", "No convention fits"
+    UNREADABLE = "unreadable", "Cannot be read"
+    FAILED = "failed", "Calls failed"
 
 
 class TrialStatus(TextChoices):

@@ -37,6 +37,22 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
+FIELD_KEY_FILE = DATA_DIR / "field_key"
+
+
+def _field_keys() -> list[str]:
+    """Return the keys that seal stored secrets, newest first; one is made on first use when none is set."""
+    configured: list[str] = env.list("VLMLAB_FIELD_KEYS", default=[])
+    if configured:
+        return configured
+    if IS_TEST:
+        return ["dGVzdHMtb25seS10ZXN0cy1vbmx5LXRlc3RzLW9ubHk="]
+    from vlmlab.serve.field_key import read_or_create_field_key
+
+    return [read_or_create_field_key(FIELD_KEY_FILE)]
+
+
+FIELD_KEYS = _field_keys()
 ALLOWED_HOSTS = env.list("VLMLAB_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("VLMLAB_CSRF_TRUSTED_ORIGINS", default=[])
 IS_HTTPS = env.bool("VLMLAB_HTTPS", False)
@@ -219,6 +235,9 @@ CACHES = {
 }
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
+# Local servers that a system's endpoint may have: network:port or network:first-last, separated by commas.
+ENDPOINT_ALLOW = env.list("VLMLAB_ENDPOINT_ALLOW", default=[])
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -227,7 +246,7 @@ LOGGING = {
             "()": "vlmlab.web.log_format.RedactingFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
-            "secrets": [SECRET_KEY],
+            "secrets": [SECRET_KEY, *FIELD_KEYS],
         }
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},

@@ -14,6 +14,7 @@ class Job(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=16, choices=JobKind.choices)
     queue = models.CharField(max_length=8, choices=Queue.choices, default=Queue.CPU)
+    group = models.UUIDField(null=True, blank=True, db_index=True)  # jobs asked together, to be compared
     params = models.JSONField()
     result = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=8, choices=JobState.choices, default=JobState.QUEUED, db_index=True)

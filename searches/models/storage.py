@@ -25,6 +25,9 @@ class CachedReply(models.Model):
     finish_reason = models.CharField(max_length=12, default="stop")
     input_tokens = models.PositiveIntegerField(null=True, blank=True)
     output_tokens = models.PositiveIntegerField(null=True, blank=True)
+    seen_width = models.PositiveIntegerField(null=True, blank=True)
+    seen_height = models.PositiveIntegerField(null=True, blank=True)
+    served_model = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -5,6 +5,7 @@ from django.db import models
 from django.urls import reverse
 
 from searches.enums import Queue
+from searches.models.keys import ApiKey
 
 
 class SutRecord(models.Model):
@@ -17,6 +18,8 @@ class SutRecord(models.Model):
     name = models.CharField(max_length=120)
     kind = models.CharField(max_length=32)
     params = models.JSONField(default=dict)
+    api_key = models.ForeignKey(ApiKey, null=True, blank=True, on_delete=models.PROTECT, related_name="suts")
+    preset = models.CharField(max_length=64, blank=True)
     queue = models.CharField(max_length=8, choices=Queue.choices, default=Queue.CPU)
     description = models.TextField(blank=True)
     fingerprint = models.CharField(max_length=64, blank=True)
@@ -31,6 +34,10 @@ class SutRecord(models.Model):
     latency_ms_sum = models.FloatField(default=0.0)
     spend_usd = models.FloatField(default=0.0)
     last_error = models.TextField(blank=True)
+    last_error_at = models.DateTimeField(null=True, blank=True)
+    last_answer_at = models.DateTimeField(null=True, blank=True)
+    input_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
 
     class Meta:
         ordering = ["name"]

@@ -1,7 +1,7 @@
 """Registered systems: registration, one loaded system a process."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,15 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from searches.enums import Queue
-from searches.models import SutRecord, User
+from searches.models import ApiKey, SutRecord, SutVersion, User
 from searches.services.audit import record
 from vlmlab.core.errors import ConfigError, SutError
 from vlmlab.core.suts.base import Sut, SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointRoots
+from vlmlab.core.suts.context import SutContext, no_progress
 from vlmlab.core.suts.kinds import load_sut as load_kind
 from vlmlab.core.suts.kinds import parse_params, sut_kind
+from vlmlab.core.suts.network import policy_of
 from vlmlab.core.suts.storable import storable_reply
 
 
@@ -27,6 +29,7 @@ class LoadedSut:
 
     Attributes:
         fingerprint: its identity as it was loaded; ``info`` has another one once it ran out of memory.
+        key_token: the sealed key it was loaded with, "" without one.
     """
 
     record_id: int
@@ -35,6 +38,7 @@ class LoadedSut:
     sut: Sut
     fingerprint: str
     lock: threading.Lock
+    key_token: str = ""
 
     @property
     def info(self) -> SutInfo:
@@ -53,6 +57,33 @@ _loaded: LoadedSut | None = None
 _loading = threading.RLock()
 
 
+_on_progress: Callable[[], None] = no_progress
+
+
+def report_progress_to(hook: Callable[[], None]) -> None:
+    """Set what is called whenever an answer arrives from a slow system, so that nobody takes it for stuck."""
+    global _on_progress
+    _on_progress = hook
+
+
+def _progressed() -> None:
+    _on_progress()
+
+
+def sut_context(sut: SutRecord) -> SutContext:
+    """Return what loading a registered system needs besides its settings; holds its key in the open.
+
+    Raises:
+        ConfigError: its stored key cannot be opened, or the allow-list of endpoints is not valid.
+    """
+    return SutContext(
+        roots=checkpoint_roots(is_shell=sut.created_by_id is None),
+        network=policy_of(settings.ENDPOINT_ALLOW),
+        api_key=sut.api_key.secret.reveal() if sut.api_key else "",
+        on_progress=_progressed,
+    )
+
+
 def checkpoint_roots(*, is_shell: bool = False) -> CheckpointRoots:
     """Return where checkpoints may lie; somebody with a shell on the machine may name any folder."""
     return CheckpointRoots(model_dir=settings.MODEL_DIR, allow_any_folder=is_shell)
@@ -69,6 +100,8 @@ def register_sut(
     description: str = "",
     queue: Queue = Queue.CPU,
     is_sample: bool = False,
+    api_key: ApiKey | None = None,
+    preset: str = "",
 ) -> SutRecord:
     """Store a system after a look at its checkpoint; nothing of it is loaded or run.
 
@@ -88,7 +121,9 @@ def register_sut(
         name=name,
         kind=kind,
         params=checked.model_dump(mode="json"),
-        queue=queue,
+        queue=Queue.API if entry.is_remote else queue,
+        api_key=_checked_key(kind, api_key),
+        preset=preset,
         description=description,
         details=_inspect(kind, params),
         is_sample=is_sample,
@@ -100,7 +135,14 @@ def register_sut(
 
 @transaction.atomic
 def edit_sut(
-    sut: SutRecord, *, name: str, params: Mapping[str, Any], by: User | None, description: str, queue: Queue
+    sut: SutRecord,
+    *,
+    name: str,
+    params: Mapping[str, Any],
+    by: User | None,
+    description: str,
+    queue: Queue,
+    api_key: ApiKey | None = None,
 ) -> None:
     """Change a system; results found before keep the fingerprint they were found with.
 
@@ -110,11 +152,13 @@ def edit_sut(
     """
     before = {"name": sut.name, "params": sut.params, "queue": sut.queue}
     checked = parse_params(sut.kind, params)
-    sut.name, sut.description, sut.queue = name, description, queue
+    sut.name, sut.description = name, description
+    sut.queue = Queue.API if sut_kind(sut.kind).is_remote else queue
+    sut.api_key = _checked_key(sut.kind, api_key)
     if sut.params != checked.model_dump(mode="json"):
         sut.params, sut.fingerprint = checked.model_dump(mode="json"), ""
         sut.details = _inspect(sut.kind, params)
-    sut.save(update_fields=["name", "description", "queue", "params", "fingerprint", "details"])
+    sut.save(update_fields=["name", "description", "queue", "params", "fingerprint", "details", "api_key"])
     record(by, "edited", sut, before=before, after={"name": name, "params": sut.params, "queue": queue})
 
 
@@ -138,13 +182,16 @@ def load_sut(sut: SutRecord) -> LoadedSut:
             f"{sut.name} is switched off.", hint="Switch it on again on its page, then resume the run."
         )
     with _loading:
-        if _loaded is not None and (_loaded.record_id, _loaded.params) == (sut.pk, sut.params):
+        key_token = sut.api_key.secret.token if sut.api_key else ""
+        wanted = (sut.pk, sut.params, key_token)
+        if _loaded is not None and (_loaded.record_id, _loaded.params, _loaded.key_token) == wanted:
             return _loaded
         unload_sut()
-        loaded = load_kind(sut.kind, sut.params, checkpoint_roots(is_shell=sut.created_by_id is None))
+        loaded = load_kind(sut.kind, sut.params, sut_context(sut))
         _loaded = LoadedSut(
-            sut.pk, sut.slug, dict(sut.params), loaded, loaded.info.fingerprint, threading.Lock()
+            sut.pk, sut.slug, dict(sut.params), loaded, loaded.info.fingerprint, threading.Lock(), key_token
         )
+    _note_version(sut, loaded.info)
     if sut.fingerprint != loaded.info.fingerprint:
         SutRecord.objects.filter(pk=sut.pk).update(
             fingerprint=loaded.info.fingerprint, details={**sut.details, **loaded.info.details}
@@ -185,11 +232,38 @@ def count_calls(sut_id: int, replies: Sequence[SutReply]) -> None:
     SutRecord.objects.filter(pk=sut_id).update(**values)
 
 
+def _note_version(sut: SutRecord, info: SutInfo) -> None:
+    SutVersion.objects.update_or_create(
+        sut=sut, fingerprint=info.fingerprint, defaults={"params": sut.params, "details": info.details}
+    )
+
+
+def _checked_key(kind: str, api_key: ApiKey | None) -> ApiKey | None:
+    """Return a key that belongs to a kind.
+
+    Raises:
+        ConfigError: it is missing, belongs to another provider, or the kind takes none.
+    """
+    entry = sut_kind(kind)
+    if api_key is None and entry.is_key_required:
+        raise ConfigError(
+            f"{entry.title} needs a key.", hint="Choose a stored one or enter a new one.", field="api_key"
+        )
+    if api_key is not None and api_key.kind != kind:
+        raise ConfigError(
+            f"The key {api_key} is for another kind of system.", hint="Choose another.", field="api_key"
+        )
+    return api_key
+
+
 def _inspect(kind: str, params: Mapping[str, Any]) -> dict[str, str]:
     entry = sut_kind(kind)
     if entry.inspect is None:
         return {}
-    report = entry.inspect(parse_params(kind, params), checkpoint_roots())
+    context = SutContext(roots=checkpoint_roots(), network=policy_of(settings.ENDPOINT_ALLOW))
+    report = entry.inspect(parse_params(kind, params), context)
+    if report is None:
+        return {}
     return {
         "model_type": report.model_type,
         "architecture": ", ".join(report.architectures),

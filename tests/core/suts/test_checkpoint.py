@@ -15,6 +15,7 @@ from vlmlab.core.suts.checkpoint import (
     inspect_checkpoint,
     resolve_checkpoint,
 )
+from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.kinds import SUT_KINDS, load_sut, parse_params
 
 
@@ -258,11 +259,11 @@ def test_registration_takes_absolute_paths_only_where_the_shell_allows_it(folder
     )
 
     with pytest.raises(SutError, match="not a plain path"):
-        kind.inspect(params, CheckpointRoots(model_dir=folder.parents[1]))
+        kind.inspect(params, SutContext(CheckpointRoots(model_dir=folder.parents[1])))
     with pytest.raises(SutError, match="No model directory"):
-        kind.inspect(params, CheckpointRoots())
+        kind.inspect(params, SutContext())
 
-    assert kind.inspect(params, CheckpointRoots(allow_any_folder=True)).model_type == "llava"
+    assert kind.inspect(params, SutContext(CheckpointRoots(allow_any_folder=True))).model_type == "llava"
 
 
 def test_registration_and_loading_refuse_a_malicious_folder_and_leave_no_trace(folder, tmp_path):
@@ -271,7 +272,7 @@ def test_registration_and_loading_refuse_a_malicious_folder_and_leave_no_trace(f
     )
     (folder / "modeling.py").write_text(f"open({str(tmp_path / 'touched')!r}, 'w')")
     values = {"checkpoint": "org/tiny"}
-    roots = CheckpointRoots(model_dir=folder.parents[1])
+    roots = SutContext(CheckpointRoots(model_dir=folder.parents[1]))
 
     with pytest.raises(SutError):
         SUT_KINDS["transformers_local"].inspect(parse_params("transformers_local", values), roots)
@@ -286,4 +287,4 @@ def test_a_hub_id_that_is_not_on_this_machine_says_so(monkeypatch, tmp_path):
     params = parse_params("transformers_local", {"checkpoint": "org/not-here", "source": "hub"})
 
     with pytest.raises(SutError, match="'org/not-here' is not on this machine"):
-        SUT_KINDS["transformers_local"].inspect(params, CheckpointRoots())
+        SUT_KINDS["transformers_local"].inspect(params, SutContext())

@@ -12,12 +12,13 @@ from vlmlab.core.errors import SutError
 from vlmlab.core.images import encode_png
 from vlmlab.core.suts.base import SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointRoots
+from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.kinds import load_sut
 
 torch = pytest.importorskip("torch")
 tiny = pytest.importorskip("tests.core.suts.tiny_checkpoints")
 
-ANYWHERE = CheckpointRoots(allow_any_folder=True)
+ANYWHERE = SutContext(CheckpointRoots(allow_any_folder=True))
 FAMILIES = {"llava": tiny.save_llava, "gemma3": tiny.save_gemma3, "qwen3_vl": tiny.save_qwen3_vl}
 QUESTION = "What should the driver do? A. Stop B. Slow down C. Continue."
 
@@ -312,8 +313,9 @@ MEASURE = """
 import resource, sys, torch
 from vlmlab.core.suts.kinds import load_sut, parse_params
 from vlmlab.core.suts.checkpoint import CheckpointRoots
+from vlmlab.core.suts.context import SutContext
 import vlmlab.core.suts.transformers_local
-roots = CheckpointRoots(allow_any_folder=True)
+roots = SutContext(CheckpointRoots(allow_any_folder=True))
 load_sut("transformers_local", {"checkpoint": sys.argv[1], "device": "cpu"}, roots).close()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 sut = load_sut("transformers_local", {"checkpoint": sys.argv[2], "device": "cpu"}, roots)

@@ -31,9 +31,14 @@ class SutReply:
         finish_reason: why the text ended.
         latency_ms: wall time that this request cost (a batch's time divided by its requests).
         input_tokens: tokens sent, when known.
-        output_tokens: tokens received, when known.
+        output_tokens: tokens received, thinking included, when known.
         cost_usd: money spent, 0 for local systems.
         call_error: a sentence a person can act on when the call finally failed, else "".
+        n_attempts: how many times the call was sent.
+        seen_size: width and height in pixels of the picture that the system saw, when it differs from the
+            one in the request or the system's boxes are in its pixels; None when it is not known.
+        reasoning_tokens: the part of ``output_tokens`` spent on thinking, when known.
+        served_model: the exact model that answered, as the provider reports it.
     """
 
     text: str
@@ -43,6 +48,10 @@ class SutReply:
     output_tokens: int | None = None
     cost_usd: float = 0.0
     call_error: str = ""
+    n_attempts: int = 1
+    seen_size: tuple[int, int] | None = None
+    reasoning_tokens: int | None = None
+    served_model: str = ""
 
     @property
     def is_call_error(self) -> bool:
@@ -78,6 +87,10 @@ class Sut(Protocol):
 
     def generate(self, requests: Sequence[SutRequest]) -> list[SutReply]:
         """Answer every request, in order; never raises for a failed call (see ``call_error``)."""
+        ...
+
+    def describe_request(self, request: SutRequest) -> str:
+        """Return the exact request as text for people: no key, and words in place of the picture's bytes."""
         ...
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from vlmlab.core.errors import SutError
+from vlmlab.core.suts.asking import AskingParams
 from vlmlab.core.suts.checkpoint import CheckpointRoots, resolve_checkpoint
 
 SHIPPED_PREFIX = "shipped:"
@@ -48,6 +49,7 @@ class TransformersLocalParams(BaseModel):
     image_backend: Literal["auto", "pil", "torchvision"] = Field(
         default="auto", description="Library that scales pictures; auto takes PIL."
     )
+    asking: AskingParams = Field(default_factory=AskingParams, description="How it is asked and read.")
     threads: int | None = Field(
         default=None, ge=1, le=256, description="CPU threads; empty: the library's choice."
     )

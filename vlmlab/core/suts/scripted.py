@@ -7,10 +7,12 @@ import re
 import signal
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from vlmlab.core.suts.asking import AskingParams
 from vlmlab.core.suts.base import FinishReason, SutInfo, SutReply, SutRequest
 
 _OPTION_LINE = re.compile(r"^\s*\(?([A-Z0-9])[.):]\s*(.+?)\s*$", re.MULTILINE)
@@ -58,6 +60,8 @@ class ScriptedParams(BaseModel):
     call_error_rate: float = Field(default=0.0, ge=0, le=1, description="Share of calls that fail.")
     latency_ms: float = Field(default=0.0, ge=0, le=60_000, description="Waiting time of each batch.")
     batch_size: int = Field(default=8, ge=1, le=1024)
+    asking: AskingParams = Field(default_factory=AskingParams)
+    price_usd: float = Field(default=0.0, ge=0, description="Price of each answer, for tests of spending.")
 
 
 def answer_key(request: SutRequest) -> str:
@@ -88,7 +92,9 @@ class ScriptedSut:
         self._before_batch = before_batch
         self._answered = 0
         # How long a call takes and whether it fails changes no answer.
-        answers = params.model_dump(mode="json", exclude={"latency_ms", "call_error_rate"})
+        answers = params.model_dump(
+            mode="json", exclude={"latency_ms", "call_error_rate", "asking", "price_usd"}
+        )
         identity = json.dumps(["scripted", _ADAPTER_VERSION, answers], sort_keys=True)
         self._info = SutInfo(
             kind="scripted",
@@ -111,9 +117,13 @@ class ScriptedSut:
                 self._before_batch(self._answered)
             if self._params.latency_ms:
                 self._sleep(self._params.latency_ms / 1000)
-            replies += [self._answer(request) for request in requests[start : start + size]]
+            replies += [self._priced(self._answer(request)) for request in requests[start : start + size]]
             self._answered = self._answered + len(requests[start : start + size])
         return replies
+
+    def describe_request(self, request: SutRequest) -> str:
+        """Return the prompt: nothing else reaches the table, beside the picture."""
+        return request.prompt
 
     def close(self) -> None:
         """Nothing is held."""
@@ -131,6 +141,9 @@ class ScriptedSut:
             if self._fits(rule, request, number):
                 return SutReply(_text_of(rule, request.prompt), rule.finish_reason, latency)
         return SutReply(params.default, "stop", latency)
+
+    def _priced(self, reply: SutReply) -> SutReply:
+        return reply if reply.is_call_error else replace(reply, cost_usd=self._params.price_usd)
 
     def _fits(self, rule: ScriptedRule, request: SutRequest, number: int) -> bool:
         if not all(text in request.prompt for text in rule.prompt_contains):

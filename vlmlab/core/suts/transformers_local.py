@@ -107,6 +107,14 @@ class TransformersLocalSut:
             replies.update(zip(indices, answers, strict=True))
         return [replies[index] for index in range(len(requests))]
 
+    def describe_request(self, request: SutRequest) -> str:
+        """Return the text that the checkpoint's chat template makes of a request."""
+        return str(
+            self._require_loaded().processor.apply_chat_template(
+                self._conversation(request, picture=None), add_generation_prompt=True, tokenize=False
+            )
+        )
+
     def close(self) -> None:
         """Free the weights and give the memory back to the system."""
         self._loaded = None

@@ -1,0 +1,97 @@
+"""The plug point of remote systems: a call is sent once and is answered or fails for a stated reason."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic import JsonValue
+
+from vlmlab.core.suts.base import FinishReason
+
+FailureKind = Literal[
+    "connection", "timeout", "rate_limit", "overloaded", "server", "key", "quota", "model", "request",
+    "too_large", "not_json", "address",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ProviderCall:
+    """One question as it is sent.
+
+    Attributes:
+        image_png: the picture after scaling, PNG.
+        sent_size: its width and height in pixels.
+        prompt: the complete user text.
+    """
+
+    image_png: bytes
+    sent_size: tuple[int, int]
+    prompt: str
+
+
+@dataclass(frozen=True)
+class ProviderReply:
+    """What a provider answered.
+
+    Attributes:
+        text: the visible answer, "" when there is none.
+        finish_reason: mapped from the provider's word.
+        input_tokens: as reported, None when not.
+        output_tokens: as reported, thinking included (it is billed), None when not.
+        reasoning_tokens: the part of ``output_tokens`` spent on thinking, None when not reported.
+        served_model: the exact model that answered, as reported.
+    """
+
+    text: str
+    finish_reason: FinishReason = "stop"
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    served_model: str = ""
+
+
+class CallFailure(Exception):  # noqa: N818 - a failed try, of which the retry loop makes a call error
+    """One try of a call that brought no answer.
+
+    Args:
+        kind: what went wrong.
+        message: a sentence a person can act on, without keys.
+        is_retryable: whether another try may help.
+        retry_after_s: what the provider asked to wait, in seconds.
+        max_tries: at most so many tries for this failure; None leaves it to the policy.
+    """
+
+    def __init__(
+        self,
+        kind: FailureKind,
+        message: str,
+        *,
+        is_retryable: bool,
+        retry_after_s: float | None = None,
+        max_tries: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.is_retryable = is_retryable
+        self.retry_after_s = retry_after_s
+        self.max_tries = max_tries
+
+
+class Provider(Protocol):
+    """One provider's wire format; thread-safe, keeps its connections open."""
+
+    def describe(self, call: ProviderCall) -> dict[str, JsonValue]:
+        """Return the exact request for people: address, headers without keys, body without picture bytes."""
+        ...
+
+    def send(self, call: ProviderCall) -> ProviderReply:
+        """Send a call once.
+
+        Raises:
+            CallFailure: no answer came.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the connections."""
+        ...
