@@ -1,0 +1,115 @@
+"""Keys of providers: stored sealed, shown by name and last characters, replaced and deleted by people."""
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, QuerySet
+from django.db.models.functions import Now
+
+from searches.models import ApiKey, User
+from searches.services.audit import record
+from vlmlab.core.errors import ConfigError, VlmLabError
+from vlmlab.core.suts.kinds import sut_kind
+from vlmlab.web.numbers import write_many
+from vlmlab.web.sealing import Sealed, last_characters
+
+MOST_SECRET_CHARACTERS = 4_000
+
+
+def keys_with_uses() -> QuerySet[ApiKey]:
+    """Return every key with ``n_suts``, the number of systems that use it; no secret is opened."""
+    return ApiKey.objects.annotate(n_suts=Count("suts")).order_by("name")
+
+
+def keys_for(kind: str) -> list[ApiKey]:
+    """Return the keys that a kind of system may use, by name."""
+    return list(ApiKey.objects.filter(kind=kind).defer("secret").order_by("name"))
+
+
+@transaction.atomic
+def create_key(*, name: str, kind: str, secret: str, by: User | None) -> ApiKey:
+    """Store a key.
+
+    Raises:
+        ConfigError: the kind takes none, the name is taken, or the secret is not one line of plain characters.
+    """
+    if not sut_kind(kind).key_words:
+        raise ConfigError(f"{sut_kind(kind).title} takes no key.", field="kind")
+    checked = checked_secret(secret)
+    try:
+        with transaction.atomic():
+            key = ApiKey.objects.create(
+                name=name,
+                kind=kind,
+                secret=Sealed.of(checked),
+                last_characters=last_characters(checked),
+                created_by=by,
+            )
+    except IntegrityError as error:
+        raise ConfigError(
+            f"There is already a key called “{name}”.", hint="Choose another name.", field="name"
+        ) from error
+    record(by, "stored", key, after={"name": name, "kind": kind})
+    return key
+
+
+@transaction.atomic
+def replace_key(key: ApiKey, *, secret: str, by: User | None) -> None:
+    """Put a new secret under an old name; systems that use it take it from their next load on.
+
+    Raises:
+        ConfigError: the secret is not one line of plain characters.
+    """
+    checked = checked_secret(secret)
+    key.secret, key.last_characters = Sealed.of(checked), last_characters(checked)
+    ApiKey.objects.filter(pk=key.pk).update(
+        secret=key.secret, last_characters=key.last_characters, replaced_at=Now()
+    )
+    record(by, "replaced", key, after={"name": key.name})
+
+
+@transaction.atomic
+def delete_key(key: ApiKey, *, by: User | None) -> None:
+    """Delete a key that no system uses.
+
+    Raises:
+        VlmLabError: systems use it.
+    """
+    n_suts = key.suts.count()
+    if n_suts:
+        raise VlmLabError(
+            f"{write_many(n_suts, 'system')} use the key {key.name}.",
+            hint="Give them another key first, or replace this one.",
+        )
+    record(by, "deleted", key, before={"name": key.name, "kind": key.kind})
+    key.delete()
+
+
+@transaction.atomic
+def seal_again() -> int:
+    """Seal every stored key with the newest key of the environment; returns how many were not yet.
+
+    Raises:
+        ConfigError: one of them cannot be opened; nothing was changed.
+    """
+    old = [key for key in ApiKey.objects.select_for_update().order_by("pk") if not key.secret.is_newest]
+    for key in old:
+        key.secret = key.secret.sealed_again()
+    ApiKey.objects.bulk_update(old, ["secret"])
+    return len(old)
+
+
+def checked_secret(secret: str) -> str:
+    """Return a secret without blanks around it.
+
+    Raises:
+        ConfigError: it is empty, too long, or has characters that no header can carry.
+    """
+    trimmed = secret.strip()
+    if not trimmed:
+        raise ConfigError("The key is empty.", hint="Paste it as the provider shows it.", field="secret")
+    if len(trimmed) > MOST_SECRET_CHARACTERS or not trimmed.isascii() or not trimmed.isprintable():
+        raise ConfigError(
+            "This does not look like a key: it must be one line of plain characters.",
+            hint="Copy it again from the provider's page.",
+            field="secret",
+        )
+    return trimmed
