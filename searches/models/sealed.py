@@ -1,13 +1,18 @@
 """A column for secrets: Python holds a ``Sealed``, the database and every dump its token."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
 from vlmlab.web.sealing import Sealed
 
+if TYPE_CHECKING:
+    _TextField = models.TextField[Sealed, Sealed]
+else:  # at run time Django's fields take no type arguments
+    _TextField = models.TextField
 
-class SealedTextField(models.TextField):  # type: ignore[type-arg]  # Sealed in, Sealed out
+
+class SealedTextField(_TextField):
     """Stores a ``Sealed``; plain text is refused, so that no secret is written by mistake."""
 
     def from_db_value(self, value: str | None, *_: Any) -> Sealed | None:

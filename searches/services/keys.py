@@ -29,7 +29,7 @@ def create_key(*, name: str, kind: str, secret: str, by: User | None) -> ApiKey:
     """Store a key.
 
     Raises:
-        ConfigError: the kind takes none, the name is taken, or the secret is not one line of plain characters.
+        ConfigError: the kind takes none, the name is taken, or the secret is not one line of text.
     """
     if not sut_kind(kind).key_words:
         raise ConfigError(f"{sut_kind(kind).title} takes no key.", field="kind")
