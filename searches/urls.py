@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from searches.views import blobs, domains, home, jobs, pages, suts
+from searches.views import blobs, domains, home, jobs, pages, sut_try, suts
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -11,7 +11,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("suts/<slug:slug>/", suts.sut_detail, name="sut_detail"),
     path("suts/<slug:slug>/edit/", suts.sut_edit, name="sut_edit"),
     path("suts/<slug:slug>/toggle/", suts.sut_toggle, name="sut_toggle"),
-    path("suts/<slug:slug>/try/", suts.sut_try, name="sut_try"),
+    path("suts/<slug:slug>/try/", sut_try.sut_try, name="sut_try"),
     path("domains/", domains.domain_list, name="domain_list"),
     path("domains/<slug:slug>/", domains.domain_detail, name="domain_detail"),
     path("domains/<slug:slug>/compose/", domains.domain_compose, name="domain_compose"),

@@ -1,6 +1,5 @@
-"""Pages of systems under test: list, register, look at, change, switch off, try."""
+"""Pages of systems under test: list, register, look at, change, switch off."""
 
-from collections.abc import Sequence
 from typing import cast
 
 from django.contrib import messages
@@ -9,18 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from searches import launch
-from searches.enums import JobKind, Queue
 from searches.filters.suts import SutFilter
 from searches.forms.errors import add_lab_error
-from searches.forms.suts import LOCAL_KIND, LocalSutForm, RegisterSutForm, TrySutForm, initial_of
-from searches.models import Job, SutRecord, User
+from searches.forms.suts import LOCAL_KIND, LocalSutForm, RegisterSutForm, initial_of
+from searches.models import SutRecord, User
 from searches.services import suts
 from searches.services.sut_pages import sut_lines, sut_overview, suts_with_counts
-from searches.services.trying import TryRequest, drawn_scenes, find_try, try_params
-from searches.views.jobs import job_context
-from vlmlab.core.errors import ImageError, VlmLabError
-from vlmlab.web.evidence import set_words
+from vlmlab.core.errors import VlmLabError
 
 PAGE_SIZE = 25
 
@@ -103,54 +97,3 @@ def sut_toggle(request: HttpRequest, slug: str) -> HttpResponse:
     suts.set_enabled(sut, is_enabled=is_enabled, by=cast(User, request.user))
     messages.success(request, f"{sut.name} is switched {'on' if is_enabled else 'off'}.")
     return redirect(sut)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def sut_try(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask a system about one picture; ``?job=`` shows the answer, ``?scene=`` chooses a scene."""
-    sut = get_object_or_404(SutRecord, slug=slug)
-    person = cast(User, request.user)
-    scenes = drawn_scenes(person)
-    tried = find_try(request.GET.get("job", ""), sut)
-    form = TrySutForm(
-        request.POST or None,
-        request.FILES or None,
-        scenes=[(str(job.pk), _scene_words(job)) for job in scenes],
-        initial=_asked_before(tried, scenes)
-        if tried
-        else {"scene": request.GET.get("scene", ""), "mode": "choice"},
-    )
-    if request.method == "POST" and form.is_valid():
-        try:
-            params = try_params(sut, _wish(form), by=person)
-            job = launch.start_job(JobKind.TRY_SUT, params, by=person, queue=Queue(sut.queue))
-        except ImageError as error:
-            form.add_error("picture", str(error))
-        except VlmLabError as error:
-            add_lab_error(form, error)
-        else:
-            return redirect(f"{request.path}?job={job.pk}#answer")
-    context = {"form": form, "sut": sut, "scenes": scenes} | (job_context(tried) if tried else {})
-    return render(request, "searches/sut_try.html", context, status=422 if form.errors else 200)
-
-
-def _wish(form: TrySutForm) -> TryRequest:
-    cleaned = form.cleaned_data
-    upload = cleaned["picture"]
-    return TryRequest(
-        upload=upload.read() if upload else None,
-        scene_id=cleaned["scene"],
-        own_words=cleaned["prompt"].strip() if cleaned["mode"] == "text" else "",
-    )
-
-
-def _asked_before(job: Job, scenes: Sequence[Job]) -> dict[str, str]:
-    """Return the form as it was sent, so that the same picture can be asked something else."""
-    picture, mode = job.params["image_sha256"], job.params["mode"]
-    scene = next((str(one.pk) for one in scenes if one.result["image_sha256"] == picture), "")
-    return {"scene": scene, "mode": mode, "prompt": job.params["prompt"] if mode == "text" else ""}
-
-
-def _scene_words(job: Job) -> str:
-    words = set_words(job.result["concepts"], job.params["domain"])
-    return f"{words}, layout {job.params['seed']}"

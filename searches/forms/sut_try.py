@@ -1,0 +1,55 @@
+"""The form that asks one system about one picture."""
+
+from typing import Any
+
+from django import forms
+
+MOST_PROMPT_CHARACTERS = 20_000
+MOST_UPLOAD_BYTES = 20_000_000
+
+
+class TrySutForm(forms.Form):
+    """One picture and one question."""
+
+    picture = forms.FileField(
+        required=False,
+        help_text="PNG, JPEG or WebP, up to 20 MB and 16 million pixels.",
+        widget=forms.ClearableFileInput(attrs={"accept": "image/png,image/jpeg,image/webp"}),
+    )
+    scene = forms.ChoiceField(required=False, label="Or a scene you have drawn")
+    mode = forms.ChoiceField(
+        label="Question",
+        choices=[("choice", "The driving question"), ("text", "My own words")],
+        widget=forms.RadioSelect,
+        initial="choice",
+    )
+    prompt = forms.CharField(
+        label="My own words",
+        required=False,
+        max_length=MOST_PROMPT_CHARACTERS,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Used only with “My own words”. The whole text goes to the system as it stands.",
+    )
+
+    def __init__(self, *args: Any, scenes: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scene = self.fields["scene"]
+        assert isinstance(scene, forms.ChoiceField)
+        scene.choices = [("", "No scene"), *scenes]
+        if not scenes:
+            scene.help_text = "You have drawn none yet; a domain's page composes one."
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for exactly one picture, and for words where they are needed."""
+        cleaned = super().clean() or {}
+        upload, scene = cleaned.get("picture"), cleaned.get("scene")
+        if "picture" not in self.errors and "scene" not in self.errors:
+            if not upload and not scene:
+                self.add_error("picture", "Choose a picture, or a scene you have drawn.")
+            elif upload and scene:
+                self.add_error("scene", "Choose a picture or a scene, not both.")
+        if upload and upload.size > MOST_UPLOAD_BYTES:
+            self.add_error("picture", "The file is larger than 20 MB. Make it smaller and try again.")
+        if cleaned.get("mode") == "text" and not cleaned.get("prompt", "").strip():
+            self.add_error("prompt", "Write what the system shall be asked.")
+        return cleaned
