@@ -5,7 +5,7 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from vlmlab.core.complaints import config_error, range_words
+from vlmlab.core.complaints import config_error, config_errors, range_words
 
 
 class Settings(BaseModel):
@@ -66,3 +66,37 @@ def test_ranges_are_written_as_words():
     assert (words["count"], words["share"], words["limit"], words["is_on"]) == (
         "from 1 to 1,000,000", "above 0 and below 1", "above 0", "",
     )  # fmt: skip
+
+
+class Inner(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    scale: float = Field(default=1, gt=0, title="Scale")
+
+
+class Outer(BaseModel):
+    inner: Inner = Inner()
+    table: dict[str, int] = {}
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "message"),
+    [
+        ({"inner": {"scale": 0}}, "inner.scale", "Scale (inner.scale): Enter a number above 0."),
+        ({"inner": {"odd": 1}}, "inner.odd", "There is no setting called “inner.odd”."),
+    ],
+)
+def test_a_wrong_value_inside_a_setting_is_named_with_dots(values, field, message):
+    with pytest.raises(ValidationError) as caught:
+        Outer.model_validate(values)
+
+    error = config_error(caught.value, Outer)
+
+    assert (error.field, error.message) == (field, message)
+
+
+def test_every_complaint_is_told_in_the_order_of_the_settings():
+    with pytest.raises(ValidationError) as caught:
+        Outer.model_validate({"table": 3, "inner": {"scale": "x"}})
+
+    assert [error.field for error in config_errors(caught.value, Outer)] == ["inner.scale", "table"]

@@ -18,21 +18,50 @@ def config_error(error: ValidationError, model: type[BaseModel]) -> ConfigError:
     """Return the first complaint about the values of a settings model as an error at its field.
 
     A check of several fields together names the field it belongs to as ``context["field"]`` of a
-    ``PydanticCustomError`` of the kind ``settings_together``.
+    ``PydanticCustomError`` of the kind ``settings_together``. Fields of a model inside the model are named
+    with dots: ``asking.convention.scale``.
     """
-    first = error.errors(include_url=False)[0]
-    path, kind = [str(part) for part in first["loc"]], str(first["type"])
-    name = path[0] if path else ""
+    return config_errors(error, model)[0]
+
+
+def config_errors(error: ValidationError, model: type[BaseModel]) -> list[ConfigError]:
+    """Return every complaint about the values of a settings model, see ``config_error``."""
+    return [_config_error(dict(one), model) for one in error.errors(include_url=False)]
+
+
+def _config_error(found: dict[str, Any], model: type[BaseModel]) -> ConfigError:
+    kind, message, context = str(found["type"]), str(found["msg"]), found.get("ctx", {})
+    path, inner, info = _located([str(part) for part in found["loc"]], model)
+    name = ".".join(path)
     if kind == "extra_forbidden":
-        known = ", ".join(sorted(model.model_fields))
-        return ConfigError(f"There is no setting called “{name}”.", hint=f"Known: {known}.", field=name)
-    if not name:
-        field = str(first.get("ctx", {}).get("field", "")) or None
-        return ConfigError(_sentence_of(str(first["msg"])), field=field)
-    info = model.model_fields[name]
+        known = ", ".join(sorted(inner.model_fields))
+        return ConfigError(
+            f"There is no setting called “{name or found['loc'][-1]}”.", hint=f"Known: {known}.", field=name
+        )
+    if info is None:
+        return ConfigError(_sentence_of(message), field=str(context.get("field", "")) or None)
     title = f"{info.title} ({name})" if info.title else name
-    text = complaint(info, kind, message=str(first["msg"]), context=first.get("ctx", {}))
+    text = complaint(info, kind, message=message, context=context)
     return ConfigError(f"{title}: {text}", hint=info.description or "", field=name)
+
+
+def _located(loc: list[str], model: type[BaseModel]) -> tuple[list[str], type[BaseModel], FieldInfo | None]:
+    """Return the path of a complaint as far as fields go, the model it ends in, and its last known field."""
+    path: list[str] = []
+    info: FieldInfo | None = None
+    inner: type[BaseModel] = model
+    for part in loc:
+        if path and (info is None or not _is_model(info.annotation)):
+            break
+        if path and info is not None:
+            inner = info.annotation  # type: ignore[assignment]  # a model, as just checked
+        path.append(part)
+        info = inner.model_fields.get(part)
+    return path, inner, info
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def complaint(info: FieldInfo, kind: str, *, message: str = "", context: dict[str, Any] | None = None) -> str:
