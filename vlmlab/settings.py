@@ -83,6 +83,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "vlmlab.web.api_access.TokenMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "vlmlab.web.access.AccessMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -157,6 +158,7 @@ AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "vlmlab.web.errors.locked_out"
 AXES_VERBOSE = False
 SIGN_IN_LINK_SECONDS = env.int("VLMLAB_SIGN_IN_LINK_SECONDS", 72 * 3600)
+API_TOKEN_READER = "searches.services.tokens.person_of_token"
 PERMISSION_TABLES = ["vlmlab.web.permissions", "searches.permissions", "humanstudy.permissions"]
 
 # --- security -----------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from django.template import loader
 from django.views.decorators.csrf import requires_csrf_token
 
 from vlmlab.core.errors import VlmLabError
+from vlmlab.web import api_answers
 
 logger = logging.getLogger("vlmlab.errors")
 
@@ -86,6 +87,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return database_busy(request, outage)
     reference = new_reference()
     logger.error("Reference %s: %s %s", reference, request.method, request.path, exc_info=sys.exc_info())
+    if api_answers.is_api_request(request):
+        sentence = "Something broke on our side."
+        return api_answers.problem(
+            500, sentence, hint="Look for the reference in the log.", reference=reference
+        )
     context = {"reference": reference}
     # Drawn without the request: what broke (session, database, context processor) must not break this page.
     fragment = "errors/_server_error.html" if is_fragment_request(request) else "500.html"
@@ -110,6 +116,10 @@ def outage_sentence(outage: Exception) -> str:
 def database_busy(request: HttpRequest, outage: Exception) -> HttpResponse:
     """Answer while the database is locked, full or away: nothing was changed, and trying again helps."""
     logger.warning("%s %s: the database did not answer: %s", request.method, request.path, outage)
+    if api_answers.is_api_request(request):
+        busy = api_answers.problem(503, "The database did not answer.", hint=outage_sentence(outage))
+        busy["Retry-After"] = str(RETRY_SECONDS)
+        return busy
     fragment = "errors/_database_busy.html" if is_fragment_request(request) else "503.html"
     context = {"reason": outage_sentence(outage)}
     response = HttpResponse(loader.render_to_string(fragment, context), status=503)
@@ -126,18 +136,24 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     outage = database_outage(exception) if isinstance(exception, SessionInterrupted) else None
     if outage is not None:
         return database_busy(request, outage)
+    if api_answers.is_api_request(request):
+        return api_answers.problem(400, "This request cannot be read.")
     return render(request, "400.html", status=400)
 
 
 @requires_csrf_token
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer a request that this person's role does not allow."""
+    if api_answers.is_api_request(request):
+        return api_answers.problem(403, "The owner of this token may not do this.", hint="Ask an admin.")
     return render(request, "403.html", status=403)
 
 
 @requires_csrf_token
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer a request for something that is not there."""
+    if api_answers.is_api_request(request):
+        return api_answers.problem(404, "There is nothing at this address.")
     return render(request, "404.html", status=404)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 HIDDEN = "[hidden]"
 SIGN_IN_LINK = re.compile(r"(/sign-in/[^/\s]+/)[^/\s]+")
+API_TOKEN = re.compile(r"\bvlm_[A-Za-z0-9_-]{20,}")
 URL_PASSWORD = re.compile(r"(\w://[^:@/\s]*:)[^@/\s]+(?=@)")
 
 
@@ -26,4 +27,5 @@ class RedactingFormatter(logging.Formatter):
         for secret in self._secrets:
             line = line.replace(secret, HIDDEN)
         line = SIGN_IN_LINK.sub(rf"\1{HIDDEN}", line)
+        line = API_TOKEN.sub(f"vlm_{HIDDEN}", line)
         return URL_PASSWORD.sub(rf"\1{HIDDEN}", line)
