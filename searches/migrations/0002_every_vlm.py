@@ -65,6 +65,31 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='searchrun',
+            name='latency_ms_sum',
+            field=models.FloatField(default=0.0),
+        ),
+        migrations.AddField(
+            model_name='searchrun',
+            name='n_attempts',
+            field=models.PositiveIntegerField(default=0),
+        ),
+        migrations.AddField(
+            model_name='searchrun',
+            name='n_calls',
+            field=models.PositiveIntegerField(default=0),
+        ),
+        migrations.AddField(
+            model_name='searchrun',
+            name='n_failed_calls',
+            field=models.PositiveIntegerField(default=0),
+        ),
+        migrations.AddField(
+            model_name='searchrun',
+            name='reserved_usd',
+            field=models.FloatField(default=0.0),
+        ),
+        migrations.AddField(
+            model_name='searchrun',
             name='spend_cap_usd',
             field=models.FloatField(blank=True, null=True),
         ),

@@ -48,7 +48,12 @@ class SearchRun(models.Model):
     input_tokens = models.BigIntegerField(default=0)
     output_tokens = models.BigIntegerField(default=0)
     spend_usd = models.FloatField(default=0.0)
-    spend_cap_usd = models.FloatField(null=True, blank=True)
+    n_calls = models.PositiveIntegerField(default=0)
+    n_failed_calls = models.PositiveIntegerField(default=0)
+    n_attempts = models.PositiveIntegerField(default=0)
+    latency_ms_sum = models.FloatField(default=0.0)
+    spend_cap_usd = models.FloatField(null=True, blank=True)  # a person's; null: the settings', 0: none
+    reserved_usd = models.FloatField(default=0.0)  # the most that the batch in hand can cost
     is_halted_by_spending = models.BooleanField(default=False)
     active_seconds = models.FloatField(default=0.0)
     render_seconds = models.FloatField(default=0.0)
@@ -88,6 +93,17 @@ class SearchRun(models.Model):
     def is_live(self) -> bool:
         """Whether a worker has it or may take it."""
         return self.state in LIVE_STATES
+
+    @property
+    def mean_latency_ms(self) -> float | None:
+        """Mean wall time of an answered call, in milliseconds."""
+        answered = self.n_calls - self.n_failed_calls
+        return self.latency_ms_sum / answered if answered > 0 else None
+
+    @property
+    def n_repeated_tries(self) -> int:
+        """How many times a call was sent again by itself after a failed try."""
+        return self.n_attempts - self.n_calls
 
     @property
     def etag(self) -> str:

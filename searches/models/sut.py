@@ -51,6 +51,12 @@ class SutRecord(models.Model):
         return reverse("sut_detail", args=[self.slug])
 
     @property
+    def is_price_unknown(self) -> bool:
+        """Whether what its calls cost cannot be said: it has a price of tokens and nobody entered it."""
+        prices = ("input_price_usd", "output_price_usd")
+        return any(name in self.params and self.params[name] is None for name in prices)
+
+    @property
     def mean_latency_ms(self) -> float | None:
         """Mean wall time of an answered call, in milliseconds."""
         answered = self.n_calls - self.n_call_errors
