@@ -29,6 +29,20 @@ class Migration(migrations.Migration):
             field=models.CharField(blank=True, max_length=200),
         ),
         migrations.AddField(
+            model_name='campaign',
+            name='request_digest',
+            field=models.CharField(blank=True, max_length=64),
+        ),
+        migrations.AddField(
+            model_name='campaign',
+            name='request_key',
+            field=models.CharField(blank=True, max_length=80, null=True),
+        ),
+        migrations.AddConstraint(
+            model_name='campaign',
+            constraint=models.UniqueConstraint(fields=('created_by', 'request_key'), name='one_campaign_a_request'),
+        ),
+        migrations.AddField(
             model_name='job',
             name='group',
             field=models.UUIDField(blank=True, db_index=True, null=True),

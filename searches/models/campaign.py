@@ -16,9 +16,14 @@ class Campaign(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT)
     created_at = models.DateTimeField(auto_now_add=True)
     is_sample = models.BooleanField(default=False)
+    request_key = models.CharField(max_length=80, null=True, blank=True)  # a program's Idempotency-Key
+    request_digest = models.CharField(max_length=64, blank=True)
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["created_by", "request_key"], name="one_campaign_a_request")
+        ]
 
     def __str__(self) -> str:
         return self.name
