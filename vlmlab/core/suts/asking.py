@@ -1,43 +1,13 @@
 """How a registration asks: its prompt style, its templates and the box convention it declares."""
 
-from dataclasses import dataclass
-
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from vlmlab.core.conventions import RELATIVE_1000, BoxConvention
+from vlmlab.core.suts.prompt_styles import PROMPT_STYLES, QUESTION, TARGETS
 
-TARGETS, QUESTION = "{targets}", "{question}"
+__all__ = ["PROMPT_STYLES", "AskingParams", "choice_prompt", "localization_prompt"]
+
 MOST_TEMPLATE_CHARACTERS = 10_000
-
-
-@dataclass(frozen=True)
-class PromptStyle:
-    """A way of asking for boxes that a family of systems was trained on.
-
-    Attributes:
-        name: key in ``PROMPT_STYLES``.
-        title: for people.
-        localization: template with ``{targets}``.
-        choice: template with ``{question}``.
-    """
-
-    name: str
-    title: str
-    localization: str
-    choice: str = QUESTION
-
-
-PROMPT_STYLES: dict[str, PromptStyle] = {
-    style.name: style
-    for style in (
-        PromptStyle(
-            "json_xyxy",
-            "JSON list, bbox_2d",
-            "Find {targets} in the picture. Answer with a JSON list only, one object for each thing: "
-            '[{"bbox_2d": [x1, y1, x2, y2], "label": "..."}]. Answer [] if there is none.',
-        ),
-    )
-}
 
 
 class AskingParams(BaseModel):

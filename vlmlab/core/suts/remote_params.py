@@ -8,6 +8,9 @@ from vlmlab.core.suts.asking import AskingParams
 
 Thinking = Literal["default", "off", "minimal", "low", "medium", "high"]
 
+SAFE_CLAUDE_SIDE = 1092
+"""Largest side in pixels of a square picture that no Claude scales down (39 x 39 patches of 28 pixels)."""
+
 UNIDENTIFYING = frozenset(
     {
         "asking",
@@ -131,15 +134,36 @@ class GeminiParams(RemoteParams):
     """Google's generateContent."""
 
     media_resolution: Literal["", "low", "medium", "high"] = Field(
-        default="", title="Picture resolution", description="Empty: not sent."
+        default="", title="Picture resolution", description="Tokens spent on the picture; empty: not sent."
     )
 
 
-class AnthropicParams(RemoteParams):
+class ClaudeSizedParams(RemoteParams):
+    """What providers of Claude share: pictures small enough that none is scaled down on their side."""
+
+    max_image_side: int = Field(
+        default=SAFE_CLAUDE_SIDE,
+        ge=64,
+        le=8192,
+        title="Longest side",
+        description=(
+            "Pictures with a longer side are scaled down here before they are sent, in pixels. Claude scales "
+            "larger pictures itself without saying so, which moves boxes."
+        ),
+    )
+
+
+class AnthropicParams(ClaudeSizedParams):
     """Anthropic's messages."""
 
+    api_version: Literal["2026-10-21", "2023-06-01"] = Field(
+        default="2026-10-21",
+        title="Version of the API",
+        description="2023-06-01 still takes a temperature, with models up to Claude 4.6.",
+    )
 
-class BedrockParams(RemoteParams):
+
+class BedrockParams(ClaudeSizedParams):
     """Amazon Bedrock's Converse through boto3."""
 
     region: str = Field(
