@@ -3,17 +3,22 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
+from django.utils import timezone
+from pydantic import BaseModel
 
 from searches.enums import Queue
-from searches.models import ApiKey, SutRecord, SutVersion, User
+from searches.models import ApiKey, SpendDay, SutRecord, SutVersion, User
 from searches.services.audit import record
 from vlmlab.core.errors import ConfigError, SutError
+from vlmlab.core.suts.asking import AskingParams
 from vlmlab.core.suts.base import Sut, SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointRoots
 from vlmlab.core.suts.context import SutContext, no_progress
@@ -68,6 +73,25 @@ def report_progress_to(hook: Callable[[], None]) -> None:
 
 def _progressed() -> None:
     _on_progress()
+
+
+def params_of(sut: SutRecord) -> BaseModel:
+    """Return the checked settings of a registered system.
+
+    Raises:
+        ConfigError: the stored ones are not valid any more.
+    """
+    return parse_params(sut.kind, sut.params)
+
+
+def asking_of(sut: SutRecord) -> AskingParams:
+    """Return how a registered system is asked; every kind has it.
+
+    Raises:
+        ConfigError: its stored settings are not valid any more.
+    """
+    asking = getattr(params_of(sut), "asking", None)
+    return asking if isinstance(asking, AskingParams) else AskingParams()
 
 
 def sut_context(sut: SutRecord) -> SutContext:
@@ -215,21 +239,41 @@ def loaded_sut() -> LoadedSut | None:
 
 
 def count_calls(sut_id: int, replies: Sequence[SutReply]) -> None:
-    """Add sent calls to a system's totals, inside the caller's transaction."""
+    """Add sent calls to a system's totals and to its day, inside the caller's transaction.
+
+    The row of the system comes before the row of its day: two writers wait for each other at the first.
+    """
     if not replies:
         return
     errors = [reply.call_error for reply in replies if reply.is_call_error]
-    values: dict[str, Any] = {
-        "n_calls": F("n_calls") + len(replies),
-        "n_call_errors": F("n_call_errors") + len(errors),
-        "latency_ms_sum": F("latency_ms_sum")
-        + sum(reply.latency_ms for reply in replies if not reply.is_call_error),
-        "spend_usd": F("spend_usd") + sum(reply.cost_usd for reply in replies),
-        "last_used_at": Now(),
+    counts = {
+        "n_calls": len(replies),
+        "n_call_errors": len(errors),
+        "input_tokens": sum(reply.input_tokens or 0 for reply in replies),
+        "output_tokens": sum(reply.output_tokens or 0 for reply in replies),
     }
+    cost = sum(reply.cost_usd for reply in replies)
+    latency = sum(reply.latency_ms for reply in replies if not reply.is_call_error)
+    values: dict[str, Any] = _plus(**counts, latency_ms_sum=latency, spend_usd=cost) | {"last_used_at": Now()}
+    if len(errors) < len(replies):
+        values["last_answer_at"] = Now()
     if errors:
-        values["last_error"] = errors[-1]
+        values |= {"last_error": errors[-1], "last_error_at": Now()}
     SutRecord.objects.filter(pk=sut_id).update(**values)
+    _add_to_day(sut_id, **counts, cost_usd=cost)
+
+
+def _add_to_day(sut_id: int, **amounts: float) -> None:
+    day = timezone.now().astimezone(UTC).date()
+    rows = SpendDay.objects.filter(sut_id=sut_id, day=day)
+    if not rows.update(**_plus(**amounts)):
+        SpendDay.objects.bulk_create([SpendDay(sut_id=sut_id, day=day)], ignore_conflicts=True)
+        rows.update(**_plus(**amounts))
+
+
+def _plus(**amounts: float) -> dict[str, CombinedExpression]:
+    """Return columns, each with what is to be added by the database."""
+    return {name: F(name) + amount for name, amount in amounts.items()}
 
 
 def _note_version(sut: SutRecord, info: SutInfo) -> None:
