@@ -25,6 +25,7 @@ from vlmlab.core.suts.provider import CallFailure
 
 MOST_REPLY_BYTES = 16_000_000
 _MOST_CONNECTIONS = 64
+Explain = Callable[[int, JsonValue, CallFailure], CallFailure]
 _IDLE_S = 30.0
 _REMOVED = "[key removed]"
 _OPEN_HEADERS = frozenset(
@@ -49,6 +50,8 @@ class JsonEndpoint:
         ssl_context: how certificates are checked; the system's when None.
         clock: seconds that only grow.
         now: seconds since 1970, for servers that name a date to come back at.
+        explain: what a provider's own error answer means beyond its status: the status, the parsed answer and
+            the failure of the status in, the failure to report out.
 
     Raises:
         SutError: the address is not allowed, or the key holds signs that cannot be sent.
@@ -66,6 +69,7 @@ class JsonEndpoint:
         ssl_context: SSLContext | None = None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
+        explain: Explain | None = None,
     ) -> None:
         self.endpoint = check_endpoint(base_url, policy)
         self._secrets = _secrets_of(headers)
@@ -73,6 +77,7 @@ class JsonEndpoint:
         self._timeout_s = timeout_s
         self._clock = clock
         self._now = now
+        self._explain = explain
         self._backend = GuardedBackend(
             policy,
             self.endpoint.scheme,
@@ -185,6 +190,8 @@ class JsonEndpoint:
         if not 200 <= status < 300:
             wait = retry_after_of(headers, now_s=self._now())
             failure = failure_of_status(status, body, retry_after_s=wait, raw=raw)
+            if self._explain is not None:
+                failure = self._explain(status, body, failure)
             failure.message = self.redacted(failure.message)
             failure.args = (failure.message,)
             raise failure

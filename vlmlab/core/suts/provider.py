@@ -27,6 +27,12 @@ class ProviderCall:
     sent_size: tuple[int, int]
     prompt: str
 
+    @property
+    def picture_words(self) -> str:
+        """What a description of the request says in place of the picture's bytes."""
+        width, height = self.sent_size
+        return f"<PNG picture, {width} x {height}, {len(self.image_png):,} bytes>"
+
 
 @dataclass(frozen=True)
 class ProviderReply:
