@@ -1,0 +1,247 @@
+"""Systems that answer over a network: scaling, pace, retries, order, cost and identity around a provider."""
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from pydantic import JsonValue
+
+from vlmlab.core.errors import ImageError
+from vlmlab.core.seeding import rng_for
+from vlmlab.core.suts.base import SutInfo, SutReply, SutRequest
+from vlmlab.core.suts.context import SutContext
+from vlmlab.core.suts.pictures import fit_picture
+from vlmlab.core.suts.prices import cost_of, has_prices, likely_input_tokens
+from vlmlab.core.suts.provider import CallFailure, Provider, ProviderCall, ProviderReply
+from vlmlab.core.suts.providers import provider_kind
+from vlmlab.core.suts.remote_params import UNIDENTIFYING, RemoteParams
+from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy, Tried, with_retries
+from vlmlab.core.suts.throttle import Throttle
+
+ENGINE_VERSION = "1"
+_SIGN_OF_LIFE_S = 10.0
+_GUESSED_OUTPUT_TOKENS = 256
+
+
+def load_remote(params: RemoteParams, context: SutContext) -> "RemoteSut":
+    """Return a system that is ready to be asked; nothing is connected before the first question.
+
+    Raises:
+        SutError: the address or the key cannot work.
+    """
+    return RemoteSut(provider_kind(params).make(params, context), params, context=context)
+
+
+def inspect_remote(params: RemoteParams, context: SutContext) -> None:
+    """Check settings without a connection and without a key.
+
+    Raises:
+        SutError: the address is not allowed, or a setting cannot be sent.
+    """
+    provider_kind(params).make(params, context).close()
+
+
+class RemoteSut:
+    """Answers through a provider, several calls at once, in the order of the questions.
+
+    Args:
+        provider: one wire format.
+        params: the settings it was made with.
+        context: how to give a sign of life.
+        clock: seconds that only grow.
+        sleep: waits so many seconds; True cuts a retry short. Waiting that ``close`` ends when None.
+        retries: bounds of the retry loop.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        params: RemoteParams,
+        *,
+        context: SutContext,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] | None = None,
+        retries: RetryPolicy = DEFAULT_RETRIES,
+    ) -> None:
+        self._provider = provider
+        self._params = params
+        self._on_progress = context.on_progress
+        self._clock = clock
+        self._closed = threading.Event()
+        self._sleep = sleep if sleep is not None else self._closed.wait
+        self._retries = retries
+        self._throttle = Throttle(
+            params.concurrency,
+            requests_per_minute=params.requests_per_minute,
+            tokens_per_minute=params.tokens_per_minute,
+            clock=clock,
+            sleep=self._sleep,
+        )
+        self._threads = ThreadPoolExecutor(params.concurrency, thread_name_prefix="remote-call")
+        self._info = _info_of(params)
+
+    @property
+    def info(self) -> SutInfo:
+        """Identity and limits; what changes no answer, such as prices and limits, is not part of it."""
+        return self._info
+
+    @property
+    def concurrency(self) -> int:
+        """Calls that may be in flight now; fewer than declared after the provider said to slow down."""
+        return self._throttle.limit
+
+    def generate(self, requests: Sequence[SutRequest]) -> list[SutReply]:
+        """Answer every request, in order; a call that finally fails becomes a call error."""
+        self._require_open()
+        futures = [self._threads.submit(self._answer, request) for request in requests]
+        try:
+            self._follow(set(futures))
+            return [future.result() for future in futures]
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def describe_request(self, request: SutRequest) -> str:
+        """Return address, headers and body as JSON: no key, and words in place of the picture's bytes."""
+        return described(self._provider, self._params, request)
+
+    def close(self) -> None:
+        """End waiting calls and close the connections."""
+        self._closed.set()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._provider.close()
+
+    def _require_open(self) -> None:
+        if self._closed.is_set():
+            raise ValueError("the system under test was closed and cannot be used")
+
+    def _follow(self, pending: set[Future[SutReply]]) -> None:
+        """Give a sign of life for each answer and while there is none; every try has its own time limit."""
+        while pending:
+            done, pending = wait(pending, timeout=_SIGN_OF_LIFE_S, return_when=FIRST_COMPLETED)
+            for _ in range(max(1, len(done))):
+                self._on_progress()
+
+    def _answer(self, request: SutRequest) -> SutReply:
+        try:
+            call = call_of(self._params, request)
+        except ImageError as error:
+            return SutReply("", "other", call_error=str(error), n_attempts=0)
+        latencies: list[float] = []
+        tried = with_retries(
+            lambda: self._send(call, latencies),
+            self._retries,
+            clock=self._clock,
+            sleep=self._sleep,
+            jitter=lambda n_tries: _jitter(request, n_tries),
+        )
+        return self._reply(call, tried, latencies[-1] if latencies else 0.0)
+
+    def _send(self, call: ProviderCall, latencies: list[float]) -> ProviderReply:
+        """Send a call once, when the throttle lets it in."""
+        ticket = self._throttle.enter(
+            likely_input_tokens(self._params, call.prompt, call.sent_size),
+            min(self._params.max_output_tokens, _GUESSED_OUTPUT_TOKENS),
+        )
+        started_at = self._clock()
+        try:
+            if self._closed.is_set():
+                raise CallFailure("connection", "The system was closed meanwhile.", is_retryable=False)
+            reply = self._provider.send(call)
+        except CallFailure as failure:
+            if failure.kind in ("rate_limit", "overloaded"):
+                self._throttle.slowed(ticket, wait_s=self._bounded(failure.retry_after_s))
+            else:
+                self._throttle.failed(ticket)
+            raise
+        except BaseException:
+            self._throttle.failed(ticket)
+            raise
+        finally:
+            latencies.append((self._clock() - started_at) * 1000)
+        self._throttle.succeeded(ticket, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
+        return reply
+
+    def _bounded(self, wait_s: float | None) -> float | None:
+        return None if wait_s is None else min(wait_s, self._retries.longest_wait_s)
+
+    def _reply(self, call: ProviderCall, tried: Tried[ProviderReply], latency_ms: float) -> SutReply:
+        answer, failure = tried.answer, tried.failure
+        if answer is None:
+            words = failure.message if failure is not None else "The call failed."
+            return SutReply(
+                "", "other", latency_ms=latency_ms, call_error=_with_tries(words, tried.n_attempts),
+                n_attempts=tried.n_attempts, seen_size=call.sent_size,
+            )  # fmt: skip
+        return SutReply(
+            text=answer.text,
+            finish_reason=answer.finish_reason,
+            latency_ms=latency_ms,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            cost_usd=cost_of(
+                self._params, input_tokens=answer.input_tokens, output_tokens=answer.output_tokens
+            ),
+            n_attempts=tried.n_attempts,
+            seen_size=call.sent_size,
+            reasoning_tokens=answer.reasoning_tokens,
+            served_model=answer.served_model,
+        )
+
+
+def call_of(params: RemoteParams, request: SutRequest) -> ProviderCall:
+    """Return a question as it is sent, its picture scaled.
+
+    Raises:
+        ImageError: the picture is not readable.
+    """
+    picture = fit_picture(request.image_png, params.max_image_side)
+    return ProviderCall(picture.png, picture.size, request.prompt)
+
+
+def described(provider: Provider, params: RemoteParams, request: SutRequest) -> str:
+    """Return the exact request of a provider as JSON for people."""
+    return json.dumps(provider.describe(call_of(params, request)), indent=2, ensure_ascii=False)
+
+
+def picture_words(call: ProviderCall) -> str:
+    """Return what stands for a picture's bytes where people read a request."""
+    width, height = call.sent_size
+    return f"<PNG picture, {width} x {height}, {len(call.image_png):,} bytes>"
+
+
+def fingerprint_of(params: RemoteParams) -> str:
+    """Return the identity of a remote system: SHA-256 hex over everything that may change an answer."""
+    kind = provider_kind(params)
+    declared: dict[str, JsonValue] = params.model_dump(mode="json", exclude=set(UNIDENTIFYING))
+    parts = {"kind": kind.kind, "adapter": kind.adapter_version, "engine": ENGINE_VERSION, **declared}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _info_of(params: RemoteParams) -> SutInfo:
+    kind = provider_kind(params).kind
+    details = {
+        "model": params.model,
+        "revision": params.revision or "not stated",
+        "thinking": params.thinking,
+        "decoding": "the provider's own"
+        if params.temperature is None
+        else f"temperature {params.temperature:g}",
+        "longest reply": f"{params.max_output_tokens:,} tokens",
+        "pictures": f"at most {params.max_image_side:,} pixels a side",
+        "prices": "known" if has_prices(params) else "unknown",
+    }
+    return SutInfo(kind, fingerprint_of(params), params.concurrency, details)
+
+
+def _with_tries(words: str, n_attempts: int) -> str:
+    return words if n_attempts < 2 else f"{words} (Tried {n_attempts} times.)"
+
+
+def _jitter(request: SutRequest, n_tries: int) -> float:
+    """Return a number in [0, 1) that differs between questions, so that they do not come back together."""
+    picture = hashlib.sha256(request.image_png).hexdigest()
+    return float(rng_for(request.repeat_number, "retry", picture, request.prompt, n_tries).random())
