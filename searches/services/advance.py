@@ -11,18 +11,19 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from searches.enums import RunState
 from searches.models import SearchRun
-from searches.services.batches import BatchInterrupted, answer_batch
+from searches.services.batches import Batch, BatchInterrupted, answer_batch
 from searches.services.blobs import FULL_DISK, StorageError, storage_error
-from searches.services.commits import LeaseLost, commit_batch, keep_pictures
+from searches.services.commits import commit_batch, keep_pictures, question_words
 from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, natural_ending, outage_of
-from searches.services.leases import Lease, release_lease
+from searches.services.leases import Lease, LeaseLost, release_lease
 from searches.services.live import LiveSearch, keep, live_search
 from searches.services.presence import presence
 from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
-from searches.services.suts import LoadedSut, load_sut
+from searches.services.spending import SpendingLimitError, reserve
+from searches.services.suts import LoadedSut, asking_of, load_sut
 from searches.services.tallies import tally_batch
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.types import Outcome, Query
@@ -74,6 +75,8 @@ def advance_run(
     except (OperationalError, InterfaceError) as error:
         logger.warning("run %s: the database did not answer: %s", lease.run_id, error)
         return _after_database_error(lease)
+    except SpendingLimitError as error:
+        return _halt(lease, error, to=RunState.PAUSED, is_halted_by_spending=True)
     except StorageError as error:
         return _halt(lease, error, to=RunState.PAUSED)
     except ReplayMismatchError:
@@ -183,7 +186,7 @@ class _Slice:
         loading = time.monotonic()
         sut = _same_sut(run)
         load_seconds = time.monotonic() - loading
-        batch = answer_batch(run, live, queries, sut=sut, should_stop=self.should_stop)
+        batch = self.answer(run, live, queries, sut=sut)
         kept = keep_pictures(run, batch, settings.KEPT_PICTURES)
         told = time.monotonic()
         live.search.tell([Outcome(one.record.query, one.record.verdict) for one in batch.samples])
@@ -197,6 +200,17 @@ class _Slice:
         commit_batch(run, live, batch, lease=self.lease, seconds=seconds, kept=len(kept))
         live.step = run.step + 1
         crash_point("after_commit")
+
+    def answer(self, run: SearchRun, live: LiveSearch, queries: Sequence[Query], *, sut: LoadedSut) -> Batch:
+        """Answer a batch if its calls fit into every spending limit."""
+        return answer_batch(
+            run,
+            live,
+            queries,
+            sut=sut,
+            should_stop=self.should_stop,
+            may_send=lambda calls: reserve(run, live.config, calls, lease=self.lease),
+        )
 
     def ask(self, live: LiveSearch) -> Sequence[Query]:
         """Ask the search for its next batch and note how long it thought."""
@@ -212,7 +226,7 @@ class _Slice:
             finish_retry(run, self.lease)
         else:
             sut = _same_sut(run)
-            batch = answer_batch(run, live, queries_of(samples), sut=sut, should_stop=self.should_stop)
+            batch = self.answer(run, live, queries_of(samples), sut=sut)
             keep_pictures(run, batch, 0)
             seconds = {
                 "active_seconds": time.monotonic() - started,
@@ -236,10 +250,23 @@ def _same_sut(run: SearchRun) -> LoadedSut:
             hint="Its files, settings, device or libraries have changed. Undo that and resume, or copy the "
             "settings to search the system as it is now.",
         )
+    words = question_words(asking_of(run.sut))
+    if run.checkpoint.get("asked_in", words) != words:
+        raise VlmLabError(
+            f"{run.sut.name} is asked in other words now than when this run began.",
+            hint="Put its question prompt back and resume, or copy the settings to search in the new words.",
+        )
     return sut
 
 
-def _halt(lease: Lease, error: VlmLabError, *, to: RunState, reference: str = "") -> SliceEnd:
+def _halt(
+    lease: Lease,
+    error: VlmLabError,
+    *,
+    to: RunState,
+    reference: str = "",
+    is_halted_by_spending: bool = False,
+) -> SliceEnd:
     """Stop a run with a sentence; it can be resumed."""
     try:
         with transaction.atomic():
@@ -251,6 +278,8 @@ def _halt(lease: Lease, error: VlmLabError, *, to: RunState, reference: str = ""
                 error=error.message,
                 hint=error.hint,
                 error_reference=reference,
+                is_halted_by_spending=is_halted_by_spending,
+                reserved_usd=0.0,
             ):
                 return _finish_cancel(lease)
             log_event(lease.run_id, str(error), level="error")

@@ -12,9 +12,11 @@ from searches.models import CachedReply, SearchRun
 from searches.services.crashes import crash_point
 from searches.services.live import LiveSearch
 from searches.services.scene_sources import scene_source
-from searches.services.suts import LoadedSut
+from searches.services.spending import Prompted
+from searches.services.suts import LoadedSut, asking_of
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
 from vlmlab.core.revelio.types import Query
+from vlmlab.core.suts.asking import choice_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
 
 NO_REPLY = SutReply("", "other")
@@ -29,6 +31,7 @@ class AnsweredSample:
     """One sample from picture to verdict.
 
     Attributes:
+        prompt: the complete text that the system is sent, the question inside the words of its registration.
         cache_key: key of the reply in the response cache, "" without a picture.
         is_cached: whether the reply came from the cache.
         render_ms: wall time of the picture, in milliseconds.
@@ -37,6 +40,7 @@ class AnsweredSample:
     """
 
     prepared: PreparedSample
+    prompt: str
     reply: SutReply
     record: SampleRecord
     cache_key: str
@@ -71,8 +75,17 @@ def answer_batch(
     *,
     sut: LoadedSut,
     should_stop: Callable[[], bool],
+    may_send: Callable[[Sequence[Prompted]], None],
 ) -> Batch:
     """Draw, ask and read one batch.
+
+    Args:
+        run: the run.
+        live: its search.
+        queries: what is asked.
+        sut: the system, loaded.
+        should_stop: asked before each picture and before the system is asked.
+        may_send: called with the calls that no cache answers before any is sent; it may refuse them.
 
     Raises:
         BatchInterrupted: ``should_stop`` said so before the system was asked.
@@ -81,11 +94,15 @@ def answer_batch(
     prepared, render_ms = _draw(run, live, queries, should_stop)
     drawn = time.monotonic()
     crash_point("after_scenes")
-    fingerprint = sut.info.fingerprint
-    keys = [_cache_key(fingerprint, sample) for sample in prepared]
+    fingerprint, asking = sut.info.fingerprint, asking_of(run.sut)
+    prompts = [choice_prompt(asking, sample.question.prompt) for sample in prepared]
+    keys = [_cache_key(fingerprint, *pair) for pair in zip(prepared, prompts, strict=True)]
     cached = _cached_replies(run, [key for key in keys if key])
     asked = [i for i, key in enumerate(keys) if key and key not in cached]
-    fresh = dict(zip(asked, sut.generate([_request(prepared[i]) for i in asked]), strict=True))
+    if asked and should_stop():
+        raise BatchInterrupted
+    may_send([Prompted(prompts[i], (live.config.image_width, live.config.image_height)) for i in asked])
+    fresh = dict(zip(asked, sut.generate([_request(prepared[i], prompts[i]) for i in asked]), strict=True))
     crash_point("after_answers")
     is_same_system = sut.info.fingerprint == fingerprint
     samples = []
@@ -94,7 +111,9 @@ def answer_batch(
         record = live.method.read(sample, reply)
         is_cached = bool(keys[i]) and i not in fresh
         samples.append(
-            AnsweredSample(sample, reply, record, keys[i], is_cached, render_ms[i], is_same_system)
+            AnsweredSample(
+                sample, prompts[i], reply, record, keys[i], is_cached, render_ms[i], is_same_system
+            )
         )
     return Batch(tuple(samples), drawn - started, time.monotonic() - drawn, sut.fingerprint)
 
@@ -118,19 +137,19 @@ def _draw(
     return prepared, times
 
 
-def _request(sample: PreparedSample) -> SutRequest:
+def _request(sample: PreparedSample, prompt: str) -> SutRequest:
     if sample.scene is None:
         raise ValueError("a sample without a scene cannot be asked")
-    return SutRequest(sample.scene.image_png, sample.question.prompt)
+    return SutRequest(sample.scene.image_png, prompt)
 
 
-def _cache_key(fingerprint: str, sample: PreparedSample) -> str:
+def _cache_key(fingerprint: str, sample: PreparedSample, prompt: str) -> str:
     """Return the key of a question; the fingerprint covers weights, dtype, decoding and batch size."""
     if sample.scene is None:
         return ""
     parts = {
         "fingerprint": fingerprint,
-        "prompt": sample.question.prompt,
+        "prompt": prompt,
         "image": sample.scene.image_sha256,
         "repeat": 0,
     }
@@ -147,6 +166,14 @@ def _cached_replies(run: SearchRun, keys: Sequence[str]) -> dict[str, SutReply]:
             row.finish_reason,  # type: ignore[arg-type]  # only finish reasons are stored
             input_tokens=row.input_tokens,
             output_tokens=row.output_tokens,
+            seen_size=_seen_size(row),
+            served_model=row.served_model,
         )
         for row in rows
     }
+
+
+def _seen_size(row: CachedReply) -> tuple[int, int] | None:
+    if row.seen_width is None or row.seen_height is None:
+        return None
+    return row.seen_width, row.seen_height

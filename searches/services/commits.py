@@ -1,6 +1,6 @@
 """The one transaction that makes a batch true: step, counters, trials, samples, cache, findings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -12,13 +12,16 @@ from searches.models import CachedReply, Sample, SearchRun, Trial
 from searches.services.batches import AnsweredSample, Batch
 from searches.services.blobs import record_blobs, write_file
 from searches.services.crashes import crash_point
+from searches.services.endings import is_refused
 from searches.services.findings import record_findings
-from searches.services.leases import Lease, lease_end
+from searches.services.leases import Lease, LeaseLost, lease_end
 from searches.services.live import LiveSearch
 from searches.services.run_log import log_events
-from searches.services.suts import count_calls
+from searches.services.suts import asking_of, count_calls
 from searches.services.tallies import count_by_expected, set_counters
+from vlmlab.core.replies.version import READER_VERSION
 from vlmlab.core.revelio.types import Key, Verdict
+from vlmlab.core.suts.asking import QUESTION, AskingParams, choice_prompt
 from vlmlab.core.suts.base import SutReply
 from vlmlab.web.stages import stage_line
 
@@ -26,11 +29,8 @@ CHECKPOINT_VERSION = 1
 COMMIT_STATES = (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED)
 """A batch in hand when a person pauses or cancels is still kept: it was paid for."""
 
+MOST_MODEL_CHARACTERS = 200
 TRIAL_FIELDS = ["fails", "passes", "invalid", "call_errors", "status", "is_curtailed"]
-
-
-class LeaseLost(Exception):  # noqa: N818 - not an error: another worker goes on
-    """The run is at another step or fence than this worker thinks; it must stop silently."""
 
 
 def keep_pictures(run: SearchRun, batch: Batch, limit: int) -> frozenset[str]:
@@ -111,6 +111,8 @@ def counter_values(
             "version": CHECKPOINT_VERSION,
             "fruitless_batches": fruitless,
             "fingerprint": run.checkpoint.get("fingerprint") or batch.fingerprint,
+            "asked_in": run.checkpoint.get("asked_in") or question_words(asking_of(run.sut)),
+            "is_refused": is_refused(run.sut, [one.reply for one in samples if one.is_sent]),
         },
         "stage": live.search.stage,
         "n_inferences": answers,
@@ -124,6 +126,11 @@ def counter_values(
         **set_counters(live),
         **_spent([one.reply for one in samples if one.is_sent]),
     }
+
+
+def question_words(asking: AskingParams) -> str:
+    """Return the words around the questions of a run; they must not change while it goes on."""
+    return choice_prompt(asking, QUESTION)
 
 
 def answers_after(run: SearchRun, batch: Batch) -> int:
@@ -142,17 +149,23 @@ def move_step(run: SearchRun, lease: Lease, *, values: dict[str, Any]) -> None:
         raise LeaseLost
 
 
-def added(seconds: dict[str, float]) -> dict[str, Any]:
-    """Return columns of wall time, each with what is to be added."""
-    return {name: F(name) + took for name, took in seconds.items()}
+def added(amounts: Mapping[str, float]) -> dict[str, Any]:
+    """Return columns, each with what is to be added to it."""
+    return {name: F(name) + amount for name, amount in amounts.items()}
 
 
 def _spent(sent: Sequence[SutReply]) -> dict[str, Any]:
-    return {
-        "input_tokens": F("input_tokens") + sum(reply.input_tokens or 0 for reply in sent),
-        "output_tokens": F("output_tokens") + sum(reply.output_tokens or 0 for reply in sent),
-        "spend_usd": F("spend_usd") + sum(reply.cost_usd for reply in sent),
+    answered = [reply for reply in sent if not reply.is_call_error]
+    amounts = {
+        "n_calls": len(sent),
+        "n_failed_calls": len(sent) - len(answered),
+        "n_attempts": sum(reply.n_attempts for reply in sent),
+        "latency_ms_sum": sum(reply.latency_ms for reply in answered),
+        "input_tokens": sum(reply.input_tokens or 0 for reply in sent),
+        "output_tokens": sum(reply.output_tokens or 0 for reply in sent),
+        "spend_usd": sum(reply.cost_usd for reply in sent),
     }
+    return added(amounts) | {"reserved_usd": 0.0}
 
 
 def write_trials(run: SearchRun, live: LiveSearch, batch: Batch) -> dict[Key, Trial]:
@@ -191,7 +204,7 @@ def _sample_row(run: SearchRun, trials: dict[Key, Trial], position: int, one: An
         description_digest=scene.description.digest if scene else "",
         image_sha256=scene.image_sha256 if scene else "",
         annotations=[asdict(annotation) for annotation in scene.annotations] if scene else [],
-        prompt=prepared.question.prompt,
+        prompt=one.prompt,
         actions=prepared.question.actions,
         expected_letter=prepared.question.expected_letter,
         expected_action=prepared.expected_action,
@@ -221,6 +234,11 @@ def answer_columns(one: AnsweredSample) -> dict[str, Any]:
         "input_tokens": reply.input_tokens,
         "output_tokens": reply.output_tokens,
         "cost_usd": reply.cost_usd,
+        "n_attempts": reply.n_attempts if one.is_sent else 0,
+        "seen_width": reply.seen_size[0] if reply.seen_size else None,
+        "seen_height": reply.seen_size[1] if reply.seen_size else None,
+        "served_model": reply.served_model[:MOST_MODEL_CHARACTERS],
+        "reader_version": READER_VERSION if has_reply else "",
         "error": reply.call_error or one.prepared.generation_error,
     }
 
@@ -235,6 +253,9 @@ def write_cache(run: SearchRun, samples: Sequence[AnsweredSample]) -> None:
             finish_reason=one.reply.finish_reason,
             input_tokens=one.reply.input_tokens,
             output_tokens=one.reply.output_tokens,
+            seen_width=one.reply.seen_size[0] if one.reply.seen_size else None,
+            seen_height=one.reply.seen_size[1] if one.reply.seen_size else None,
+            served_model=one.reply.served_model[:MOST_MODEL_CHARACTERS],
         )
         for one in samples
         if one.is_sent and one.may_be_reused and not one.reply.is_call_error

@@ -1,25 +1,29 @@
 """Why a run ends by itself or halts, as sentences for people."""
 
+from collections.abc import Sequence
+
 from searches.enums import Verdict
-from searches.models import SearchRun
+from searches.models import SearchRun, SutRecord
 from searches.services.live import LiveSearch
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.suts.base import SutReply
+from vlmlab.core.suts.kinds import sut_kind
 from vlmlab.web.numbers import write_many
 
 MAX_FRUITLESS_BATCHES = 3
+FEWEST_REFUSED_CALLS = 2
 
 
 def budget_ending(run: SearchRun, config: RevelioConfig) -> str:
-    """Return the sentence for a time or money budget that is used up, "" while there is some left.
+    """Return the sentence for a time limit that is used up, "" while there is some left.
 
-    The time limit is the search's: a person who has failed calls asked again gets them asked.
+    The limit is the search's: a person who has failed calls asked again gets them asked. A spending limit
+    ends no run, it pauses it (``spending``).
     """
     is_timed = config.wall_clock_budget_s is not None and not run.is_retrying_call_errors
     if is_timed and run.active_seconds >= (config.wall_clock_budget_s or 0):
         return f"the time limit of {config.wall_clock_budget_s:g} s is reached."
-    if config.spend_cap_usd is not None and run.spend_usd >= config.spend_cap_usd:
-        return f"the spending limit of {config.spend_cap_usd:g} US dollars is reached."
     return ""
 
 
@@ -32,15 +36,32 @@ def natural_ending(run: SearchRun, live: LiveSearch) -> str:
     return f"the search has nothing more to ask within its budget: {modes} in {spent}."
 
 
+def is_refused(sut: SutRecord, sent: Sequence[SutReply]) -> bool:
+    """Return whether a provider turned down a whole batch in a way that no second try would mend.
+
+    A wrong key, a wrong model or a used-up quota fails every call at its first try, and each further batch
+    would only add failed calls. One call alone may have failed for its own picture.
+    """
+    if len(sent) < FEWEST_REFUSED_CALLS or not sut_kind(sut.kind).is_remote:
+        return False
+    return all(reply.is_call_error and reply.n_attempts <= 1 for reply in sent)
+
+
 def outage_of(run: SearchRun) -> VlmLabError | None:
-    """Return why a run must halt because batch after batch brought no answer; None while it may go on."""
+    """Return why a run must halt because nothing gets answered; None while it may go on."""
     batches = run.checkpoint.get("fruitless_batches", 0)
-    if batches < MAX_FRUITLESS_BATCHES:
+    is_refused_now = run.checkpoint.get("is_refused", False)
+    if batches < MAX_FRUITLESS_BATCHES and not is_refused_now:
         return None
     last = (
         run.samples.exclude(error="").order_by("-step", "-position").values_list("error", "verdict").first()
     )
     reason, verdict = last or ("", "")
+    if is_refused_now:
+        return VlmLabError(
+            f"{run.sut.name} refused every call of the last batch: {reason}",
+            hint="Put that right on its page, resume the run, then ask the failed calls again.",
+        )
     if verdict == Verdict.INCOMPATIBLE:
         return VlmLabError(
             f"No scene of {batches} batches in a row could be drawn: {reason}",

@@ -30,7 +30,8 @@ SAMPLE_COLUMNS = (
     "trial__key", "number", "step", "position", "scene_seed", "attempt", "image_sha256", "prompt", "raw_text",
     "finish_reason", "answer_status", "letter", "answered_action", "expected_letter", "expected_action",
     "rule_id", "direction", "verdict", "told_verdict", "is_cached", "latency_ms", "render_ms", "input_tokens",
-    "output_tokens", "cost_usd", "reason_text", "error",
+    "output_tokens", "cost_usd", "reason_text", "error", "n_attempts", "seen_width", "seen_height",
+    "served_model", "reader_version",
 )  # fmt: skip
 
 
@@ -67,6 +68,16 @@ def run_summary(run: SearchRun) -> dict[str, Any]:
         "sets_touched": run.n_trials,
         "sets_decided": run.n_decided,
         "sets_parked": run.n_parked,
+        "calls": {
+            "sent": run.n_calls,
+            "failed": run.n_failed_calls,
+            "tries": run.n_attempts,
+            "cached": run.n_cached,
+            "mean_latency_ms": run.mean_latency_ms,
+            "input_tokens": run.input_tokens,
+            "output_tokens": run.output_tokens,
+            "cost_usd": None if run.sut.is_price_unknown else run.spend_usd,
+        },
         "failure_modes": [_mode(finding) for finding in _findings(run)],
         **metrics_values(metrics),
         "by_expected": {action: metrics_values(part) for action, part in metrics.by_expected.items()},

@@ -29,6 +29,10 @@ HELD_STATES = (RunState.RUNNING, RunState.CANCELLING)
 CLAIM_TRIES = 5
 
 
+class LeaseLost(Exception):  # noqa: N818 - not an error: another worker goes on
+    """The run is at another step or fence than this worker thinks; it must stop silently."""
+
+
 @dataclass(frozen=True)
 class Lease:
     """A claim on a run; ``fence`` tells this claim from every earlier and later one."""

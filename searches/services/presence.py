@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 from searches.models import WorkerHeartbeat
 from searches.services.leases import JobLease, Lease, renew_job, renew_lease
 from searches.services.owners import resident_mb
-from searches.services.suts import loaded_sut
+from searches.services.suts import loaded_sut, report_progress_to
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +69,7 @@ class Presence:
         """Renew a lease until the block ends."""
         with self._lock:
             self._held[lease] = Held(lease, time.monotonic())
+        report_progress_to(self.answered)
         if settings.HAS_HEARTBEATS:
             self._start()
             self._wake.set()  # the workers page shows at once what is being done
@@ -85,6 +86,16 @@ class Presence:
             self._n_batches += 1
             if lease in self._held:
                 self._held[lease].progressed_at = time.monotonic()
+
+    def answered(self) -> None:
+        """Note that an answer arrived within a batch: a slow system is not a stuck one.
+
+        A process works on one thing at a time, so the answer belongs to whatever it holds.
+        """
+        now = time.monotonic()
+        with self._lock:
+            for one in self._held.values():
+                one.progressed_at = now
 
     def retire(self) -> None:
         """Stop reporting and take the worker off the list."""

@@ -74,7 +74,7 @@ def finish_retry(run: SearchRun, lease: Lease) -> None:
         LeaseLost: the claim does not hold any more.
     """
     with transaction.atomic():
-        checkpoint = {**run.checkpoint, "retried_up_to": 0, "fruitless_batches": 0}
+        checkpoint = {**run.checkpoint, "retried_up_to": 0, "fruitless_batches": 0, "is_refused": False}
         move_step(run, lease, values={"is_retrying_call_errors": False, "checkpoint": checkpoint})
         left = run.n_call_errors
         text = f"{write_many(left, 'call')} failed again." if left else "All failed calls are answered now."

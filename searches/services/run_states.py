@@ -41,6 +41,9 @@ def move_run(
         rows = rows.filter(fence=held_fence)
     if to != RunState.RUNNING:
         values = {"owner": "", "lease_expires": None, "finished_at": None} | values
+        values = {"is_halted_by_spending": False} | values
+    if to not in (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED):
+        values = {"reserved_usd": 0.0} | values  # those three may still have a batch in hand
     if to in FINAL_STATES:
         values = values | {"finished_at": Now()}
     if to == RunState.CANCELLING:  # the worker keeps its lease until it has let go

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from math import isfinite
 from typing import Any
 
 from django.db import transaction
@@ -11,13 +12,21 @@ from django.utils import timezone
 from searches.enums import RunState
 from searches.models import CachedReply, Campaign, SearchRun, SutRecord, User
 from searches.services.audit import record
+from searches.services.live import config_of
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
+from searches.services.spending import (
+    NO_LIMIT,
+    UNKNOWN_HINT,
+    batch_cost,
+    check_first_batch,
+    run_cap_of,
+)
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.space import allowed_masks
 from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.web.numbers import write_many
+from vlmlab.web.numbers import write_many, write_money, write_money_up
 
 __all__ = [
     "cancel_run",
@@ -26,6 +35,7 @@ __all__ = [
     "just_started",
     "move_run",
     "pause_run",
+    "raise_limit",
     "resume_run",
     "retry_call_errors",
 ]
@@ -68,6 +78,8 @@ def create_campaign(
     if len(name) > MAX_NAME or "\x00" in name:
         raise VlmLabError(f"The name must have at most {MAX_NAME} printable characters.", field="name")
     allowed_masks(domain, config)
+    for sut in suts:
+        check_first_batch(sut, config, domain=domain)
     campaign = Campaign.objects.create(
         name=name,
         method=method,
@@ -165,6 +177,45 @@ def resume_run(run: SearchRun, *, by: User | None) -> None:
 
 
 @transaction.atomic
+def raise_limit(run: SearchRun, *, new_limit: float | None, by: User | None) -> None:
+    """Give a run that its spending limit halted a new one, and queue it again.
+
+    Args:
+        run: the run.
+        new_limit: US dollars that it may cost in all; None takes the limit away.
+        by: who answers for it.
+
+    Raises:
+        VlmLabError: the run is not halted by spending, or the limit leaves no room for the next batch.
+    """
+    if not run.is_halted_by_spending or run.state != RunState.PAUSED:
+        raise VlmLabError(
+            "No spending limit holds this run.", hint="Reload the page to see what happened meanwhile."
+        )
+    before = run_cap_of(run, config_of(run))
+    if new_limit is not None:
+        _check_new_limit(run, new_limit)
+    stored = NO_LIMIT if new_limit is None else new_limit
+    _requeue(
+        run,
+        allowed=frozenset({RunState.PAUSED}),
+        by=by,
+        verb="resumed",
+        text="Resumed without a spending limit."
+        if new_limit is None
+        else f"Resumed with a spending limit of {write_money(new_limit)}.",
+        spend_cap_usd=stored,
+    )
+    record(
+        by,
+        "changed the spending limit of",
+        run,
+        before={"spend_cap_usd": before},
+        after={"spend_cap_usd": new_limit},
+    )
+
+
+@transaction.atomic
 def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
     """Queue a halted or finished run so that only its failed calls are asked again.
 
@@ -192,6 +243,33 @@ def clone_values(run: SearchRun) -> dict[str, Any]:
     }
 
 
+def _check_new_limit(run: SearchRun, new_limit: float) -> None:
+    """Refuse a limit under which the next batch would not fit.
+
+    Raises:
+        VlmLabError: it is not above what is spent, or too close to it.
+    """
+    if not isfinite(new_limit) or new_limit <= run.spend_usd:
+        raise VlmLabError(
+            f"Enter more than the {write_money(run.spend_usd)} that are spent already.",
+            hint="Leave it empty for no limit.",
+            field="new_limit",
+        )
+    batch = batch_cost(run.sut, config_of(run), domain=load_domain(run.campaign.domain))
+    if batch is None:
+        raise VlmLabError(
+            f"The price of {run.sut.name} is unknown, so a spending limit cannot be kept.",
+            hint=UNKNOWN_HINT,
+            field="new_limit",
+        )
+    if new_limit < run.spend_usd + batch:
+        raise VlmLabError(
+            f"{write_money(run.spend_usd)} are spent; the next batch may cost up to {write_money(batch)}.",
+            hint=f"Enter at least {write_money_up(run.spend_usd + batch)}, or nothing for no limit.",
+            field="new_limit",
+        )
+
+
 def _requeue(
     run: SearchRun, *, allowed: frozenset[RunState], by: User | None, verb: str, text: str, **values: Any
 ) -> None:
@@ -208,7 +286,7 @@ def _requeue(
         ending="",
         dispatched_at=None,
         checkpoint=dict(checkpoint)
-        | {"fruitless_batches": 0, "retried_up_to": 0, "halts_after_retry": halts},
+        | {"fruitless_batches": 0, "is_refused": False, "retried_up_to": 0, "halts_after_retry": halts},
         **values,
     )
     if not moved:

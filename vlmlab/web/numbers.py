@@ -1,6 +1,6 @@
 """How the lab writes numbers and stored values: 1,000; 78 %; $1.12; 62–89 %; p < 0.001."""
 
-from math import floor, isfinite
+from math import ceil, floor, isfinite
 
 
 def write_count(value: float | int | None) -> str:
@@ -52,6 +52,12 @@ def write_money(usd: float | None) -> str:
     if usd is None:
         return "–"
     return f"${usd:.2g}" if 0 < abs(usd) < 0.01 else f"${usd:,.2f}"
+
+
+def write_money_up(usd: float) -> str:
+    """Return a sum rounded up as it is written, so that whoever enters it enters enough."""
+    step = 1e-4 if usd < 0.01 else 0.01
+    return write_money(ceil(usd / step - 1e-9) * step)
 
 
 def write_duration(seconds: float | None) -> str:

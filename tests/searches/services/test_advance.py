@@ -104,7 +104,7 @@ def test_a_run_does_not_read_answers_younger_than_itself():
     assert CachedReply.objects.count() == 30
 
 
-def test_time_and_money_limits_end_a_run_with_what_it_has():
+def test_a_time_limit_ends_a_run_with_what_it_has():
     run = start_run(scripted(latency_ms=30), inference_budget=500, wall_clock_budget_s=0.2)
 
     end = advance(run)
@@ -112,16 +112,6 @@ def test_time_and_money_limits_end_a_run_with_what_it_has():
     assert end == SliceEnd.FINISHED
     assert run.ending == "the time limit of 0.2 s is reached."
     assert 0 < run.n_inferences < 500
-
-
-def test_a_spent_budget_of_money_ends_a_run_before_the_next_batch():
-    run = start_run(inference_budget=500, spend_cap_usd=1.0)
-    SearchRun.objects.filter(pk=run.pk).update(spend_usd=1.0)
-
-    advance(run)
-
-    assert (run.state, run.n_inferences) == (RunState.SUCCEEDED, 0)
-    assert run.ending == "the spending limit of 1 US dollars is reached."
 
 
 def test_a_full_disk_pauses_the_run_and_nothing_is_lost(monkeypatch):

@@ -83,7 +83,7 @@ class RevelioConfig(BaseModel):
     )  # fmt: skip
     spend_cap_usd: float | None = Field(
         default=None, gt=0, title="Spending limit",
-        description="US dollars after which the run ends with what it has; empty for no limit.",
+        description="US dollars that the run may cost; it pauses before it would cost more. Empty: no limit.",
     )  # fmt: skip
     beam_width: int = Field(
         default=5, ge=1, le=100, title="Beam width",

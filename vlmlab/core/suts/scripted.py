@@ -62,6 +62,9 @@ class ScriptedParams(BaseModel):
     batch_size: int = Field(default=8, ge=1, le=1024)
     asking: AskingParams = Field(default_factory=AskingParams)
     price_usd: float = Field(default=0.0, ge=0, description="Price of each answer, for tests of spending.")
+    spend_cap_usd: float | None = Field(
+        default=None, gt=0, description="Spending limit of the system, for tests of spending."
+    )
 
 
 def answer_key(request: SutRequest) -> str:
@@ -93,7 +96,7 @@ class ScriptedSut:
         self._answered = 0
         # How long a call takes and whether it fails changes no answer.
         answers = params.model_dump(
-            mode="json", exclude={"latency_ms", "call_error_rate", "asking", "price_usd"}
+            mode="json", exclude={"latency_ms", "call_error_rate", "asking", "price_usd", "spend_cap_usd"}
         )
         identity = json.dumps(["scripted", _ADAPTER_VERSION, answers], sort_keys=True)
         self._info = SutInfo(

@@ -1,0 +1,271 @@
+"""Hard limits of money: what may still be spent, what a batch can cost at most, and who holds how much.
+
+A limit is checked before anything is sent, with the most that the calls can cost, so that it is never passed.
+Runs that share the limit of a system take turns at the system's row and write down there what their batch in
+hand can cost; the commit of the batch puts the real cost in place of it, in one transaction.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import QuerySet, Sum
+from pydantic import BaseModel
+
+from searches.enums import RunState
+from searches.models import SearchRun, SutRecord
+from searches.services.leases import Lease, LeaseLost
+from searches.services.suts import params_of
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.questions import ask_question
+from vlmlab.core.suts.asking import AskingParams, choice_prompt
+from vlmlab.core.suts.remote_params import RemoteParams
+from vlmlab.core.suts.scripted import ScriptedParams
+from vlmlab.web.numbers import write_many, write_money
+
+NO_LIMIT = 0.0  # stored in SearchRun.spend_cap_usd by a person who takes the limit away
+HOLDING_STATES = (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED)
+TRIED_PROMPT = 4_000  # characters
+TRIED_SIZE = (1_568, 1_568)
+UNKNOWN_HINT = "Enter both prices on the system's page, or leave the limit empty to spend without one."
+
+
+class SpendingLimitError(VlmLabError):
+    """The next calls may cost more than is left; nothing of them was sent."""
+
+
+@dataclass(frozen=True)
+class Prompted:
+    """One call that is about to be sent.
+
+    Attributes:
+        prompt: the complete user text.
+        size: width and height of the picture in pixels.
+    """
+
+    prompt: str
+    size: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may spend.
+
+    Attributes:
+        run_cap: limit of the run, None without one.
+        run_spent: what it has spent.
+        sut_cap: limit of its system, None without one.
+        sut_spent: what all work with the system has cost.
+        sut_held: what the batches of other runs in hand can cost.
+    """
+
+    run_cap: float | None
+    run_spent: float
+    sut_cap: float | None
+    sut_spent: float = 0.0
+    sut_held: float = 0.0
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is any limit."""
+        return self.run_cap is not None or self.sut_cap is not None
+
+    @property
+    def run_left(self) -> float | None:
+        """What is left of the run's limit, None without one."""
+        return None if self.run_cap is None else max(0.0, self.run_cap - self.run_spent)
+
+    @property
+    def sut_left(self) -> float | None:
+        """What is left of the system's limit, None without one."""
+        return None if self.sut_cap is None else max(0.0, self.sut_cap - self.sut_spent - self.sut_held)
+
+
+def run_cap_of(run: SearchRun, config: RevelioConfig) -> float | None:
+    """Return the spending limit of a run: a person's, else that of its settings; None without one."""
+    cap = config.spend_cap_usd if run.spend_cap_usd is None else run.spend_cap_usd
+    return cap or None
+
+
+def sut_cap_of(params: BaseModel) -> float | None:
+    """Return the spending limit of a system, None without one."""
+    cap = getattr(params, "spend_cap_usd", None)
+    return cap if isinstance(cap, int | float) else None
+
+
+def limits_of(run: SearchRun, config: RevelioConfig) -> Limits:
+    """Return the limits of a run as the rows stand."""
+    sut_cap = sut_cap_of(params_of(run.sut))
+    held = _held_by_others(run) if sut_cap is not None else 0.0
+    return Limits(run_cap_of(run, config), run.spend_usd, sut_cap, run.sut.spend_usd, held)
+
+
+def most_a_call_costs(params: BaseModel, call: Prompted) -> float | None:
+    """Return the most that one call can cost in US dollars; None when a price is unknown."""
+    if isinstance(params, ScriptedParams):
+        return params.price_usd
+    if isinstance(params, RemoteParams):
+        from vlmlab.core.suts.prices import most_a_call_costs as most
+
+        return most(params, call.prompt, call.size)
+    return 0.0
+
+
+def most_calls_cost(params: BaseModel, calls: Sequence[Prompted]) -> float | None:
+    """Return the most that calls can cost together; None when a price is unknown."""
+    total = 0.0
+    for call in calls:
+        cost = most_a_call_costs(params, call)
+        if cost is None:
+            return None
+        total += cost
+    return total
+
+
+def reserve(run: SearchRun, config: RevelioConfig, calls: Sequence[Prompted], *, lease: Lease) -> None:
+    """Make sure that the calls of a batch fit into every limit, and hold their price until they are written.
+
+    Raises:
+        SpendingLimitError: they may not; nothing is held.
+        LeaseLost: the claim does not hold any more.
+    """
+    if not calls:
+        return
+    params = params_of(run.sut)
+    limits = Limits(run_cap_of(run, config), run.spend_usd, sut_cap_of(params))
+    if not limits.is_limited:
+        return
+    cost = most_calls_cost(params, calls)
+    if cost is None:
+        raise SpendingLimitError(
+            f"The price of a call to {run.sut.name} is unknown, so its spending limit cannot be kept.",
+            hint="Enter both prices on the system's page or take the limit away, then resume.",
+        )
+    if limits.sut_cap is None:
+        _check_batch(run.sut, limits, cost, n_calls=len(calls))
+        return
+    with transaction.atomic():
+        rows = SearchRun.objects.filter(pk=run.pk, fence=lease.fence, step=run.step, state__in=HOLDING_STATES)
+        if not rows.update(reserved_usd=cost):
+            raise LeaseLost
+        spent = SutRecord.objects.select_for_update().values_list("spend_usd", flat=True).get(pk=run.sut_id)
+        held = _held_by_others(run)
+        shared = Limits(limits.run_cap, limits.run_spent, limits.sut_cap, spent, held)
+        _check_batch(run.sut, shared, cost, n_calls=len(calls))
+
+
+def check_may_spend(
+    sut: SutRecord, *, calls: int, prompt_chars: int = TRIED_PROMPT, size: tuple[int, int] = TRIED_SIZE
+) -> None:
+    """Make sure that a few calls outside a run fit into the limit of a system.
+
+    Nothing is held for them: two people who try a system at the same moment may pass its limit by one try.
+
+    Raises:
+        SpendingLimitError: they may not.
+    """
+    params = params_of(sut)
+    cap = sut_cap_of(params)
+    if cap is None:
+        return
+    cost = most_calls_cost(params, [Prompted("x" * prompt_chars, size)] * calls)
+    if cost is None:
+        raise SpendingLimitError(
+            f"The price of a call to {sut.name} is unknown, so its spending limit cannot be kept.",
+            hint="Enter both prices on the system's page or take the limit away.",
+        )
+    spent = SutRecord.objects.values_list("spend_usd", flat=True).get(pk=sut.pk)
+    held = _held(SearchRun.objects.filter(sut=sut))
+    if cost > cap - spent - held:
+        raise SpendingLimitError(
+            f"{_sut_limit(sut, Limits(None, 0.0, cap, spent, held))} "
+            f"{write_many(calls, 'more call')} may cost up to {write_money(cost)}.",
+            hint="Raise the spending limit on the system's page.",
+        )
+
+
+def check_first_batch(sut: SutRecord, config: RevelioConfig, *, domain: Domain) -> None:
+    """Make sure that a run can begin under its limits.
+
+    Raises:
+        VlmLabError: a price is unknown or the first batch does not fit; ``field`` says where it belongs.
+    """
+    params = params_of(sut)
+    sut_cap = sut_cap_of(params)
+    if config.spend_cap_usd is None and sut_cap is None:
+        return
+    field = "suts" if config.spend_cap_usd is None else "spend_cap_usd"
+    cost = batch_cost(sut, config, domain=domain)
+    if cost is None:
+        raise VlmLabError(
+            f"The price of {sut.name} is unknown, so a spending limit cannot be kept.",
+            hint=UNKNOWN_HINT,
+            field=field,
+        )
+    batch = f"The first batch of {write_many(_batch_size(config), 'call')} to {sut.name}"
+    if config.spend_cap_usd is not None and cost > config.spend_cap_usd:
+        raise VlmLabError(
+            f"{batch} may cost up to {write_money(cost)}.",
+            hint="Enter at least that, or ask fewer questions at a time.",
+            field="spend_cap_usd",
+        )
+    limits = Limits(None, 0.0, sut_cap, sut.spend_usd)
+    if limits.sut_left is not None and cost > limits.sut_left:
+        raise VlmLabError(
+            f"{_sut_limit(sut, limits)} {batch} may cost up to {write_money(cost)}.",
+            hint="Raise the spending limit on the system's page, or choose another system.",
+            field="suts",
+        )
+
+
+def batch_cost(sut: SutRecord, config: RevelioConfig, *, domain: Domain) -> float | None:
+    """Return the most that a full batch of a search can cost; None when a price is unknown."""
+    cost = most_an_inference_costs(sut, config, domain=domain)
+    return None if cost is None else cost * _batch_size(config)
+
+
+def most_an_inference_costs(sut: SutRecord, config: RevelioConfig, *, domain: Domain) -> float | None:
+    """Return the most that one question of a search can cost; None when a price is unknown."""
+    params = params_of(sut)
+    asking = getattr(params, "asking", AskingParams())
+    question = ask_question(domain, (domain.concepts[0].id,), seed=0, ask_reason=config.ask_reason)
+    prompt = choice_prompt(asking, question.prompt)
+    return most_a_call_costs(params, Prompted(prompt, (config.image_width, config.image_height)))
+
+
+def _batch_size(config: RevelioConfig) -> int:
+    return min(config.slots, config.inference_budget)
+
+
+def _check_batch(sut: SutRecord, limits: Limits, cost: float, *, n_calls: int) -> None:
+    batch = f"The next {write_many(n_calls, 'call')} may cost up to {write_money(cost)}"
+    if limits.run_left is not None and cost > limits.run_left:
+        raise SpendingLimitError(
+            f"The spending limit of this run is reached: {write_money(limits.run_spent)} of "
+            f"{write_money(limits.run_cap)} are spent. {batch}, so nothing of them was sent.",
+            hint="Raise the limit to go on, or end the run with what it has.",
+        )
+    if limits.sut_left is not None and cost > limits.sut_left:
+        raise SpendingLimitError(
+            f"{_sut_limit(sut, limits)} {batch}, so nothing of them was sent.",
+            hint="Raise the spending limit on the system's page, then resume.",
+        )
+
+
+def _sut_limit(sut: SutRecord, limits: Limits) -> str:
+    held = f" and {write_money(limits.sut_held)} held for batches in hand" if limits.sut_held else ""
+    return (
+        f"The spending limit of {sut.name} is reached: {write_money(limits.sut_spent)} of "
+        f"{write_money(limits.sut_cap)} are spent{held}."
+    )
+
+
+def _held_by_others(run: SearchRun) -> float:
+    return _held(SearchRun.objects.filter(sut_id=run.sut_id).exclude(pk=run.pk))
+
+
+def _held(runs: QuerySet[SearchRun]) -> float:
+    held = runs.filter(state__in=HOLDING_STATES, reserved_usd__gt=0).aggregate(usd=Sum("reserved_usd"))
+    return float(held["usd"] or 0.0)
