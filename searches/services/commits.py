@@ -21,7 +21,7 @@ from searches.services.suts import asking_of, count_calls
 from searches.services.tallies import count_by_expected, set_counters
 from vlmlab.core.replies.version import READER_VERSION
 from vlmlab.core.revelio.types import Key, Verdict
-from vlmlab.core.suts.asking import QUESTION, AskingParams, choice_prompt
+from vlmlab.core.suts.asking import AskingParams, choice_prompt
 from vlmlab.core.suts.base import SutReply
 from vlmlab.web.stages import stage_line
 
@@ -130,7 +130,7 @@ def counter_values(
 
 def question_words(asking: AskingParams) -> str:
     """Return the words around the questions of a run; they must not change while it goes on."""
-    return choice_prompt(asking, QUESTION)
+    return choice_prompt(asking, "")
 
 
 def answers_after(run: SearchRun, batch: Batch) -> int:
