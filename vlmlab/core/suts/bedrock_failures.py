@@ -1,0 +1,150 @@
+"""What an error of boto3 means: whether another try may help, and a sentence a person can act on."""
+
+from collections.abc import Mapping, Sequence
+
+from vlmlab.core.suts.failures import failure_of_status, plain_words, retry_after_of
+from vlmlab.core.suts.provider import CallFailure, FailureKind
+from vlmlab.core.suts.reply_fields import member, text
+
+_KEY = "AWS refused the credentials. Check that the key is valid, not expired, and of the right account."
+_FEW_TRIES = 2
+# Kind, whether another try may help, most tries, and the sentence; "{words}" is what AWS said.
+_CODES: dict[str, tuple[FailureKind, bool, int | None, str]] = {
+    "ThrottlingException": ("rate_limit", True, None, "Bedrock is asked too often. Lower the calls at once."),
+    "TooManyRequestsException": (
+        "rate_limit", True, None, "Bedrock is asked too often. Lower the calls at once."
+    ),
+    "ServiceUnavailableException": ("overloaded", True, None, "Bedrock is overloaded. Try again later."),
+    "ModelNotReadyException": ("overloaded", True, None, "Bedrock is starting the model. Try again later."),
+    "InternalServerException": ("server", True, None, "Bedrock failed{words}. Try again later."),
+    "ModelTimeoutException": (
+        "timeout", True, _FEW_TRIES, "The model did not answer Bedrock in time. Ask for shorter replies."
+    ),
+    "ModelErrorException": ("server", True, _FEW_TRIES, "The model behind Bedrock failed{words}."),
+    "ServiceQuotaExceededException": (
+        "quota", False, None, "The quota of this AWS account is used up{words}. Raise it in the AWS console."
+    ),
+    "AccessDeniedException": (
+        "key", False, None,
+        "These AWS credentials may not use this model{words}. Ask for access to the model in the AWS console "
+        "and allow bedrock:InvokeModel.",
+    ),
+    "ResourceNotFoundException": (
+        "model", False, None,
+        "Bedrock does not know this model in this region{words}. Check the model's id and the region.",
+    ),
+    "ValidationException": (
+        "request", False, None, "Bedrock refused the request{words}. Change the settings it names."
+    ),
+}  # fmt: skip
+_KEY_CODES = frozenset(
+    {
+        "UnrecognizedClientException",
+        "InvalidSignatureException",
+        "SignatureDoesNotMatch",
+        "IncompleteSignature",
+        "MissingAuthenticationToken",
+        "MissingAuthenticationTokenException",
+        "InvalidClientTokenId",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "RequestExpired",
+    }
+)
+_NO_CREDENTIALS = frozenset(
+    {
+        "NoCredentialsError",
+        "PartialCredentialsError",
+        "CredentialRetrievalError",
+        "TokenRetrievalError",
+        "UnauthorizedSSOTokenError",
+        "SSOTokenLoadError",
+        "ProfileNotFound",
+    }
+)
+
+
+def failure_of_error(error: Exception, *, secrets: Sequence[str], now_s: float) -> CallFailure | None:
+    """Return the failure that an error of boto3 means; None for an error that is none of its.
+
+    Args:
+        error: what was raised.
+        secrets: parts of the key; no word may repeat them.
+        now_s: seconds since 1970, for answers that name a date to come back at.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.parsers import ResponseParserError
+
+    if isinstance(error, ClientError):
+        failure = _of_answer(error.response, now_s=now_s)
+    elif isinstance(error, ResponseParserError):
+        failure = CallFailure(
+            "not_json", "Something other than Bedrock answered. Check the network.", is_retryable=False
+        )
+    elif isinstance(error, BotoCoreError):
+        failure = _of_botocore(error)
+    else:
+        return None
+    for secret in secrets:
+        failure.message = failure.message.replace(secret, "[key removed]")
+    failure.args = (failure.message,)
+    return failure
+
+
+def _of_answer(response: Mapping[str, object], *, now_s: float) -> CallFailure:
+    code = text(member(response, "Error", "Code"))
+    said = plain_words(text(member(response, "Error", "Message")))
+    if code in _KEY_CODES:
+        return CallFailure("key", _KEY, is_retryable=False)
+    if code == "ValidationException" and "model identifier" in said.lower():
+        code = "ResourceNotFoundException"
+    headers = member(response, "ResponseMetadata", "HTTPHeaders")
+    pairs = headers.items() if isinstance(headers, Mapping) else ()
+    wait = retry_after_of({str(name).lower(): str(value) for name, value in pairs}, now_s=now_s)
+    if code not in _CODES:
+        status = member(response, "ResponseMetadata", "HTTPStatusCode")
+        return failure_of_status(
+            status if isinstance(status, int) else 500, {"message": said}, retry_after_s=wait
+        )
+    kind, is_retryable, most, sentence = _CODES[code]
+    return CallFailure(
+        kind,
+        sentence.format(words=f" (“{said}”)" if said else ""),
+        is_retryable=is_retryable,
+        retry_after_s=wait,
+        max_tries=most,
+    )
+
+
+def _of_botocore(error: Exception) -> CallFailure:
+    """Return the failure of an error without an answer of AWS."""
+    from botocore import exceptions
+
+    if type(error).__name__ in _NO_CREDENTIALS:
+        return CallFailure(
+            "key",
+            "The worker has no AWS credentials. Choose a key, or give the worker's account a role.",
+            is_retryable=False,
+        )
+    if isinstance(error, exceptions.ReadTimeoutError | exceptions.ConnectTimeoutError):
+        return CallFailure(
+            "timeout",
+            "Bedrock did not answer in time. Try again later, or raise the time limit.",
+            is_retryable=True,
+        )
+    if isinstance(error, exceptions.ParamValidationError | exceptions.NoRegionError):
+        return CallFailure(
+            "request",
+            f"The request cannot be sent to Bedrock: {plain_words(str(error))}.",
+            is_retryable=False,
+        )
+    if isinstance(error, exceptions.SSLError):
+        return CallFailure(
+            "connection", "The certificate of Bedrock's address is not valid. Check the network.",
+            is_retryable=False,
+        )  # fmt: skip
+    return CallFailure(
+        "connection",
+        "Bedrock cannot be reached from the worker. Check the region and the network.",
+        is_retryable=isinstance(error, exceptions.HTTPClientError | exceptions.ConnectionError),
+    )
