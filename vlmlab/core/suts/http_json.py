@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from ssl import SSLCertVerificationError, SSLContext
 
 import httpcore2
@@ -24,8 +25,8 @@ from vlmlab.core.suts.network import NetworkPolicy, check_endpoint
 from vlmlab.core.suts.provider import CallFailure
 
 MOST_REPLY_BYTES = 16_000_000
-_MOST_CONNECTIONS = 64
 Explain = Callable[[int, JsonValue, CallFailure], CallFailure]
+_MOST_CONNECTIONS = 64
 _IDLE_S = 30.0
 _REMOVED = "[key removed]"
 _OPEN_HEADERS = frozenset(
@@ -87,7 +88,7 @@ class JsonEndpoint:
         )
         is_tls = self.endpoint.scheme == "https"
         self._pool = httpcore2.ConnectionPool(
-            ssl_context=(ssl_context or httpcore2.default_ssl_context()) if is_tls else None,
+            ssl_context=(ssl_context or _certificates()) if is_tls else None,
             max_connections=_MOST_CONNECTIONS,
             keepalive_expiry=_IDLE_S,
             network_backend=self._backend,
@@ -162,7 +163,11 @@ class JsonEndpoint:
             "write": self._timeout_s,
             "pool": self._timeout_s,
         }
-        headers = {**self._headers, "Host": endpoint.authority, "Content-Length": str(len(content))}
+        headers: list[tuple[bytes | str, bytes | str]] = [
+            ("Host", endpoint.authority),
+            ("Content-Length", str(len(content))),
+            *self._headers.items(),
+        ]
         self._backend.deadline.ends_at = self._clock() + self._timeout_s
         try:
             with self._pool.stream(
@@ -243,6 +248,12 @@ def _json_of(raw: bytes) -> JsonValue:
     except (ValueError, RecursionError):
         return None
     return parsed
+
+
+@lru_cache(maxsize=1)
+def _certificates() -> SSLContext:
+    """Return how certificates are checked; reading the system's takes a while, so once a process."""
+    return httpcore2.default_ssl_context()
 
 
 def _refuse_constant(name: str) -> float:

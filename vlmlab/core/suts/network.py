@@ -151,7 +151,7 @@ def check_endpoint(url: str, policy: NetworkPolicy) -> Endpoint:
     Raises:
         SutError: the address is not allowed or not an address; ``field`` is ``base_url``.
     """
-    endpoint = _parts_of(url)
+    endpoint = endpoint_of(url)
     literal = _literal(endpoint.host)
     if literal is not None:
         reason = refusal_of(str(literal), endpoint.port, scheme=endpoint.scheme, policy=policy)
@@ -207,8 +207,12 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
     return not any(address in block for block in _RESERVED if block.version == address.version)
 
 
-def _parts_of(url: str) -> Endpoint:
-    """Return the parts of an address that is written in the one way that every reader agrees on."""
+def endpoint_of(url: str) -> Endpoint:
+    """Return the parts of an address that is written in the one way that every reader agrees on.
+
+    Raises:
+        SutError: it is written in another way, or is no address; ``field`` is ``base_url``.
+    """
     match = _URL.fullmatch(url)
     if match is None:
         shown = "".join(sign if sign.isprintable() else "?" for sign in url.split("@")[-1][:80])

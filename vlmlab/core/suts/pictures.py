@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
+from vlmlab.core.errors import ImageError
 from vlmlab.core.images import decode_png, encode_png, png_size
 
 
@@ -34,6 +35,8 @@ def fit_picture(png: bytes, longest_side: int) -> SentPicture:
         ImageError: the bytes are no readable picture.
     """
     size = png_size(png)
+    if min(size) < 1:
+        raise ImageError("A stored picture has no pixels.", hint="Restore it from a backup.")
     fitted = fitted_size(size, longest_side)
     if fitted == size:
         return SentPicture(png, size)

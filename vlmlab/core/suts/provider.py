@@ -13,6 +13,12 @@ FailureKind = Literal[
 ]  # fmt: skip
 
 
+def picture_words(png: bytes, size: tuple[int, int]) -> str:
+    """Return what stands for a picture's bytes where people read a request."""
+    width, height = size
+    return f"<PNG picture, {width} x {height}, {len(png):,} bytes>"
+
+
 @dataclass(frozen=True)
 class ProviderCall:
     """One question as it is sent.
@@ -30,8 +36,7 @@ class ProviderCall:
     @property
     def picture_words(self) -> str:
         """What a description of the request says in place of the picture's bytes."""
-        width, height = self.sent_size
-        return f"<PNG picture, {width} x {height}, {len(self.image_png):,} bytes>"
+        return picture_words(self.image_png, self.sent_size)
 
 
 @dataclass(frozen=True)

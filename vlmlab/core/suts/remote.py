@@ -13,6 +13,7 @@ from vlmlab.core.errors import ImageError
 from vlmlab.core.seeding import rng_for
 from vlmlab.core.suts.base import SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.context import SutContext
+from vlmlab.core.suts.network import endpoint_of
 from vlmlab.core.suts.pictures import fit_picture
 from vlmlab.core.suts.prices import cost_of, has_prices, likely_input_tokens
 from vlmlab.core.suts.provider import CallFailure, Provider, ProviderCall, ProviderReply
@@ -207,16 +208,12 @@ def described(provider: Provider, params: RemoteParams, request: SutRequest) -> 
     return json.dumps(provider.describe(call_of(params, request)), indent=2, ensure_ascii=False)
 
 
-def picture_words(call: ProviderCall) -> str:
-    """Return what stands for a picture's bytes where people read a request."""
-    width, height = call.sent_size
-    return f"<PNG picture, {width} x {height}, {len(call.image_png):,} bytes>"
-
-
 def fingerprint_of(params: RemoteParams) -> str:
     """Return the identity of a remote system: SHA-256 hex over everything that may change an answer."""
     kind = provider_kind(params)
     declared: dict[str, JsonValue] = params.model_dump(mode="json", exclude=set(UNIDENTIFYING))
+    if isinstance(declared.get("base_url"), str):
+        declared["base_url"] = endpoint_of(str(declared["base_url"])).address
     parts = {"kind": kind.kind, "adapter": kind.adapter_version, "engine": ENGINE_VERSION, **declared}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
