@@ -11,6 +11,7 @@ from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
 from vlmlab.core.errors import SutError
 from vlmlab.core.suts.checkpoint import CheckpointReport
 from vlmlab.core.suts.local_params import TransformersLocalParams
+from vlmlab.core.suts.local_pictures import SplitPictures
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ class LoadedCheckpoint:
         image_backend: library that scales pictures, as the processor reports it.
         stop_ids: token ids that end a reply.
         max_length: longest input and reply together in tokens, None when unknown.
+        is_image_only: whether the processor was loaded without its video part.
     """
 
     model: Any
@@ -54,6 +56,7 @@ class LoadedCheckpoint:
     image_backend: str
     stop_ids: frozenset[int]
     max_length: int | None
+    is_image_only: bool
 
 
 def choose_device(wanted: str) -> torch.device:
@@ -160,12 +163,16 @@ def _load_processor(report: CheckpointReport, backend: str, common: dict[str, bo
     return processor
 
 
+class ImageOnlyProcessor:
+    """Marks a processor that was loaded without its video part."""
+
+
 def _image_only_processor(report: CheckpointReport, backend: str, common: dict[str, bool]) -> Any:
     """Return the family's processor class without the attribute that would need torchvision."""
     config = transformers.AutoConfig.from_pretrained(report.folder, **common)
     base: Any = PROCESSOR_MAPPING[type(config)]
 
-    class ImageOnly(base):  # type: ignore[misc]  # the base is only known at run time
+    class ImageOnly(ImageOnlyProcessor, base):  # type: ignore[misc]  # the base is only known at run time
         @classmethod
         def get_attributes(cls) -> list[str]:
             return [name for name in base.get_attributes() if name != "video_processor"]
@@ -196,6 +203,9 @@ def _finish(
         eos_token_id=sorted(stop_ids) or None,
         pad_token_id=pad_id,
     )
+    backend = str(getattr(processor.image_processor, "backend", "unknown"))
+    if backend == "pil":  # the other backend prepares many pictures at a time by itself
+        processor.image_processor = SplitPictures(processor.image_processor, threads=torch.get_num_threads())
     text_config = model.config.get_text_config()
     limit = getattr(text_config, "max_position_embeddings", None)
     return LoadedCheckpoint(
@@ -203,7 +213,8 @@ def _finish(
         processor=processor,
         device=device,
         dtype=dtype,
-        image_backend=str(getattr(processor.image_processor, "backend", "unknown")),
+        image_backend=backend,
         stop_ids=frozenset(stop_ids),
         max_length=limit if isinstance(limit, int) and limit > 0 else None,
+        is_image_only=isinstance(processor, ImageOnlyProcessor),
     )

@@ -1,14 +1,12 @@
 """A checkpoint on this machine, asked in fixed batches so that a row's answer has no neighbours."""
 
-import ctypes
-import gc
 import hashlib
 import io
 import json
 import logging
-import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,13 +17,22 @@ from vlmlab.core.seeding import derive_seed
 from vlmlab.core.suts.base import SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointReport, content_digest
 from vlmlab.core.suts.local_loading import LoadedCheckpoint, load_checkpoint
+from vlmlab.core.suts.local_memory import (
+    free_device_memory,
+    is_out_of_memory,
+    keep_freed_memory,
+    release_memory,
+)
 from vlmlab.core.suts.local_params import TransformersLocalParams
+from vlmlab.core.suts.local_pictures import SplitPictures, seen_sizes
 
 logger = logging.getLogger(__name__)
 
 ADAPTER_VERSION = "1"
 PAD_MULTIPLE = 64
+_MOST_KNOWN_PROMPTS = 512
 _NO_MEMORY = "The device has too little memory for one row. Use a shorter prompt or a larger worker."
+_NO_VIDEO = "left out: that part of the processor needs torchvision; pictures are not affected"
 # What a forward pass or a processor raises for a request it cannot take.
 _BATCH_ERRORS = (
     RuntimeError,
@@ -36,6 +43,7 @@ _BATCH_ERRORS = (
     AttributeError,
     NotImplementedError,
     OSError,
+    MemoryError,
 )
 
 
@@ -67,6 +75,7 @@ class TransformersLocalSut:
         self._batch_size = 1 if params.temperature is not None else params.batch_size
         self._content = content_digest(report)
         self._image_tokens: dict[tuple[int, int], int] = {}
+        self._text_tokens: dict[str, int] = {}
         self._details = _details_of(loaded, report, params)
 
     @property
@@ -117,12 +126,10 @@ class TransformersLocalSut:
 
     def close(self) -> None:
         """Free the weights and give the memory back to the system."""
+        if self._loaded is not None and isinstance(self._loaded.processor.image_processor, SplitPictures):
+            self._loaded.processor.image_processor.close()
         self._loaded = None
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        if sys.platform == "linux":
-            ctypes.CDLL(None).malloc_trim(0)
+        release_memory()
 
     def _require_loaded(self) -> LoadedCheckpoint:
         if self._loaded is None:
@@ -134,22 +141,30 @@ class TransformersLocalSut:
         replies: list[SutReply] = []
         while len(replies) < len(rows):
             taken = rows[len(replies) : len(replies) + self._batch_size]
-            try:
-                replies += self._forward(taken, length)
-            except _BATCH_ERRORS as error:
-                if not _is_out_of_memory(error):
-                    replies += self._one_by_one(taken, length, error)
-                elif self._batch_size > 1:
-                    self._halve()
-                else:
-                    replies.append(SutReply("", "other", call_error=_NO_MEMORY))
+            answers = self._try(taken, length)
+            if answers is not None:
+                replies += answers
+            elif self._batch_size > 1:
+                self._halve()
+            else:
+                replies.append(SutReply("", "other", call_error=_NO_MEMORY))
+                free_device_memory()
         return replies
 
-    def _one_by_one(self, rows: list[SutRequest], length: int, error: Exception) -> list[SutReply]:
-        """Ask the rows of a failed pass apart, so that one bad row fails alone."""
-        if len(rows) == 1:
-            logger.warning("a forward pass failed", exc_info=error)
-            return [_failed(error)]
+    def _try(self, rows: list[SutRequest], length: int) -> list[SutReply] | None:
+        """Answer rows in one pass, or apart when one of them is bad; None when memory ran out.
+
+        The error is forgotten when this returns: while it is known, its frames hold the tensors of the
+        failed pass, and the memory that half a batch needs is not free.
+        """
+        try:
+            return self._forward(rows, length)
+        except _BATCH_ERRORS as error:
+            if is_out_of_memory(error):
+                return None
+            if len(rows) == 1:
+                logger.warning("a forward pass failed", exc_info=True)
+                return [_failed(error)]
         return [self._answer([row], length)[0] for row in rows]
 
     def _halve(self) -> None:
@@ -160,9 +175,7 @@ class TransformersLocalSut:
             "answers from here on belong to another fingerprint)"
         )
         logger.warning("out of memory: batch size %s -> %s", was, self._batch_size)
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        free_device_memory()
 
     def _forward(self, rows: list[SutRequest], length: int) -> list[SutReply]:
         """Run one pass over exactly the fixed number of rows."""
@@ -170,6 +183,7 @@ class TransformersLocalSut:
         start = self._clock()
         full = rows + [rows[-1]] * (self._batch_size - len(rows))
         inputs = self._inputs(full, {"padding": "max_length", "max_length": length, "truncation": False})
+        seen = seen_sizes(inputs, loaded.processor.image_processor, len(full))
         inputs = inputs.to(loaded.device, dtype=loaded.dtype)
         with torch.inference_mode():
             if self._params.temperature is None:
@@ -179,7 +193,10 @@ class TransformersLocalSut:
         new_ids = output[: len(rows), inputs["input_ids"].shape[1] :].tolist()
         used = inputs["attention_mask"].sum(dim=1).tolist()
         milliseconds = (self._clock() - start) * 1000 / len(rows)
-        return [self._reply(ids, tokens, milliseconds) for ids, tokens in zip(new_ids, used, strict=False)]
+        return [
+            replace(self._reply(ids), input_tokens=tokens, seen_size=size, latency_ms=milliseconds)
+            for ids, tokens, size in zip(new_ids, used[: len(rows)], seen[: len(rows)], strict=True)
+        ]
 
     def _sample(self, inputs: Any, row: SutRequest) -> Any:
         """Sample one row from a seed of its own, so that a repeated call can be told apart and redone."""
@@ -189,7 +206,7 @@ class TransformersLocalSut:
             torch.manual_seed(derive_seed(row.repeat_number, "sampling", picture, row.prompt))
             return self._require_loaded().model.generate(**inputs)
 
-    def _reply(self, new_ids: list[int], input_tokens: int, milliseconds: float) -> SutReply:
+    def _reply(self, new_ids: list[int]) -> SutReply:
         """Return the text up to the first stop token; other special tokens stay (boxes may be some)."""
         loaded = self._require_loaded()
         end = next((place for place, token in enumerate(new_ids) if token in loaded.stop_ids), None)
@@ -200,15 +217,14 @@ class TransformersLocalSut:
         return SutReply(
             text=text,
             finish_reason="length" if end is None else "stop",
-            latency_ms=milliseconds,
-            input_tokens=int(input_tokens),
             output_tokens=len(kept),
         )
 
     def _inputs(self, rows: list[SutRequest], text_options: dict[str, Any]) -> Any:
         """Return the tensors of rows through the checkpoint's own chat template."""
+        pictures = {row.image_png: _opened(row) for row in rows}  # a repeated picture is prepared once
         return self._require_loaded().processor.apply_chat_template(
-            [self._conversation(row, picture=_opened(row)) for row in rows],
+            [self._conversation(row, picture=pictures[row.image_png]) for row in rows],
             add_generation_prompt=True,
             tokenize=True,
             return_dict=True,
@@ -227,10 +243,7 @@ class TransformersLocalSut:
     def _padded_length(self, row: SutRequest) -> int:
         """Return the row's length in tokens, picture included, rounded up to ``PAD_MULTIPLE``."""
         loaded = self._require_loaded()
-        text = loaded.processor.apply_chat_template(
-            self._conversation(row, picture=None), add_generation_prompt=True, tokenize=False
-        )
-        tokens = len(loaded.processor.tokenizer(text, add_special_tokens=True)["input_ids"])
+        tokens = self._tokens_of_text(row)
         size = _opened(row).size
         if size not in self._image_tokens:
             alone = self._inputs([row], {"padding": False})
@@ -243,15 +256,20 @@ class TransformersLocalSut:
             )
         return -(-tokens // PAD_MULTIPLE) * PAD_MULTIPLE
 
+    def _tokens_of_text(self, row: SutRequest) -> int:
+        """Return how many tokens the conversation takes before the picture's own are put in."""
+        if row.prompt not in self._text_tokens:
+            if len(self._text_tokens) >= _MOST_KNOWN_PROMPTS:
+                self._text_tokens.clear()
+            text = self.describe_request(row)
+            words = self._require_loaded().processor.tokenizer(text, add_special_tokens=True)
+            self._text_tokens[row.prompt] = len(words["input_ids"])
+        return self._text_tokens[row.prompt]
+
 
 def _opened(row: SutRequest) -> Image.Image:
     """Return the canonical picture of a row, not yet decoded."""
     return Image.open(io.BytesIO(row.image_png), formats=("PNG",))
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    """Whether memory is gone; the CPU allocator says so with a plain RuntimeError."""
-    return isinstance(error, torch.OutOfMemoryError) or "allocate memory" in str(error)
 
 
 def _failed(error: Exception) -> SutReply:
@@ -276,6 +294,7 @@ def _details_of(
         "number format": str(loaded.dtype).removeprefix("torch."),
         "device": loaded.device.type,
         "processor": type(loaded.processor).__name__,
+        **({"video": _NO_VIDEO} if loaded.is_image_only else {}),
         "image backend": loaded.image_backend,
         "batch size": str(1 if params.temperature is not None else params.batch_size),
         "decoding": "greedy"
@@ -299,4 +318,6 @@ def load_transformers_local(
     """
     if params.threads is not None:
         torch.set_num_threads(params.threads)
-    return TransformersLocalSut(load_checkpoint(report, params), report, params)
+    loaded = load_checkpoint(report, params)
+    keep_freed_memory()
+    return TransformersLocalSut(loaded, report, params)
