@@ -159,7 +159,12 @@ AXES_LOCKOUT_CALLABLE = "vlmlab.web.errors.locked_out"
 AXES_VERBOSE = False
 SIGN_IN_LINK_SECONDS = env.int("VLMLAB_SIGN_IN_LINK_SECONDS", 72 * 3600)
 API_TOKEN_READER = "searches.services.tokens.person_of_token"
-PERMISSION_TABLES = ["vlmlab.web.permissions", "searches.permissions", "humanstudy.permissions"]
+PERMISSION_TABLES = [
+    "vlmlab.web.permissions",
+    "searches.permissions",
+    "searches.api.permissions",
+    "humanstudy.permissions",
+]
 
 # --- security -----------------------------------------------------------------------------------------
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS

@@ -66,17 +66,22 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-f
 
     def with_concepts(self, rows: QuerySet[Finding], name: str, value: str) -> QuerySet[Finding]:
         """Keep sets that contain a concept for every word; ``cone + fog`` asks for both."""
-        for ids in concepts_meant(value):
-            # JSON containment is not portable; quotes keep "cone" from matching "traffic_cone".
-            any_of = Q(pk__in=[])
-            for one in ids:
-                any_of |= Q(concepts__icontains=f'"{one}"')
-            rows = rows.filter(any_of)
-        return rows
+        return having_concepts(rows, value)
 
     def without_larger(self, rows: QuerySet[Finding], name: str, value: bool | None) -> QuerySet[Finding]:  # noqa: FBT001 - django-filter's signature
         """Leave out sets that contain a smaller finding of the same run."""
         return rows.filter(is_minimal_in_run=True) if value else rows
+
+
+def having_concepts(rows: QuerySet[Finding], words: str) -> QuerySet[Finding]:
+    """Keep findings that contain a concept for every word."""
+    for ids in concepts_meant(words):
+        # JSON containment is not portable; quotes keep "cone" from matching "traffic_cone".
+        any_of = Q(pk__in=[])
+        for one in ids:
+            any_of |= Q(concepts__icontains=f'"{one}"')
+        rows = rows.filter(any_of)
+    return rows
 
 
 def concepts_meant(text: str) -> list[list[str]]:

@@ -13,11 +13,14 @@ from django.core.exceptions import ImproperlyConfigured
 from vlmlab.web.roles import ADMINS, EVERYBODY, READERS, Role
 
 # Pages that need no sign-in. Their views carry ``login_not_required`` as well; a test holds the two together.
-PUBLIC: frozenset[str] = frozenset({"healthz", "login", "sign_in"})
+PUBLIC: frozenset[str] = frozenset({"healthz", "login", "sign_in", "api_schema"})
 
 PERMISSIONS: dict[str, frozenset[Role]] = {
     "logout": EVERYBODY,
     "password_set": EVERYBODY,
+    "token_list": READERS,
+    "token_create": READERS,
+    "token_revoke": READERS,
     "people_list": ADMINS,
     "person_create": ADMINS,
     "person_edit": ADMINS,

@@ -1,0 +1,128 @@
+"""Campaigns: start a search on one or more systems, and look at what was started."""
+
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404, HttpRequest
+from ninja import Header, Query, Router
+from pydantic import Field
+
+from searches import launch
+from searches.api.errors import conflict_of
+from searches.api.operations import operation, person_of
+from searches.api.paging import Page, Paging, page_of
+from searches.api.shapes.runs import (
+    CampaignShape,
+    CampaignWithRuns,
+    NewCampaign,
+    campaign_shapes,
+    campaign_values,
+    counted,
+    run_shapes,
+)
+from searches.forms.run import default_name
+from searches.models import Campaign, SutRecord, User
+from searches.services.request_keys import RequestKey, RequestKeyError, remember, started_before
+from searches.services.run_pages import runs_for_list
+from vlmlab.core.errors import ConfigError
+from vlmlab.core.revelio.config import PRESETS, RevelioConfig, config_from_values
+
+router = Router(tags=["Campaigns"])
+
+
+class CampaignFilters(Paging):
+    """Which campaigns."""
+
+    domain: str = Field("", max_length=64, description="Only this domain.")
+    name: str = Field("", max_length=120, description="Only campaigns of exactly this name.")
+
+
+@operation(router, "GET", "/campaigns", response=Page[CampaignShape], errors=(422,))
+def list_campaigns(request: HttpRequest, filters: Query[CampaignFilters]) -> dict[str, Any]:
+    """List the campaigns, newest first."""
+    rows = counted(Campaign.objects.all())
+    rows = rows.filter(domain=filters.domain) if filters.domain else rows
+    rows = rows.filter(name=filters.name) if filters.name else rows
+    return page_of(rows, filters, request, shape=campaign_shapes)
+
+
+@operation(
+    router, "POST", "/campaigns", response=CampaignWithRuns, status=201, errors=(400, 409, 422)
+)
+def start_campaign(
+    request: HttpRequest,
+    payload: NewCampaign,
+    key: str = Header("", alias="Idempotency-Key", description="Own name of this request, such as a UUID."),
+) -> tuple[int, CampaignWithRuns]:
+    """Start a search.
+
+    One run for each system, queued at once. With an `Idempotency-Key` the same request may be sent again after
+    a broken connection: it returns the campaign that it started. Without one, the same search sent again
+    within ten seconds starts nothing new. The same key with another body is refused with 409.
+    """
+    config, person = _config(payload), person_of(request)
+    suts = _suts(payload.suts)
+    wish = {
+        "config": config,
+        "suts": suts,
+        "domain_slug": payload.domain,
+        "name": payload.name or default_name(config, payload.domain),
+        "run_seed": payload.seed,
+    }
+    if not key:
+        return 201, _shape(launch.start_campaign(**wish, by=person).pk)
+    try:
+        campaign = _start_once(RequestKey.of(key, payload.model_dump()), wish, by=person)
+    except RequestKeyError as error:
+        raise conflict_of(error) from error
+    return 201, _shape(campaign.pk)
+
+
+@operation(router, "GET", "/campaigns/{int:campaign_id}", response=CampaignWithRuns, errors=(404,))
+def read_campaign(request: HttpRequest, campaign_id: int) -> CampaignWithRuns:
+    """Read a campaign with its runs."""
+    return _shape(campaign_id)
+
+
+@transaction.atomic
+def _start_once(key: RequestKey, wish: dict[str, Any], *, by: User) -> Campaign:
+    before = started_before(key, by=by)
+    if before is not None:
+        return before
+    campaign = launch.start_campaign(**wish, by=by)
+    if campaign.request_key is None:
+        remember(campaign, key)
+    return campaign
+
+
+def _shape(campaign_id: int) -> CampaignWithRuns:
+    campaign = Campaign.objects.select_related("created_by").filter(pk=campaign_id).first()
+    if campaign is None:
+        raise Http404(f"There is no campaign {campaign_id}.")
+    rows = runs_for_list().select_related("created_by").filter(campaign=campaign).order_by("id")
+    runs = run_shapes(list(rows))
+    return CampaignWithRuns(**campaign_values(campaign, n_runs=len(runs)), runs=runs)
+
+
+def _config(payload: NewCampaign) -> RevelioConfig:
+    if payload.method != "revelio":
+        raise ConfigError(f"There is no method “{payload.method}”.", hint="Known: revelio.", field="method")
+    if payload.preset and payload.preset not in PRESETS:
+        hint = f"Known: {', '.join(PRESETS)}."
+        raise ConfigError(f"There is no preset “{payload.preset}”.", hint=hint, field="preset")
+    start = PRESETS[payload.preset].values if payload.preset else {}
+    try:
+        return config_from_values({**start, **payload.config})
+    except ConfigError as error:
+        field = f"config.{error.field}" if error.field else "config"
+        raise ConfigError(error.message, hint=error.hint, field=field) from error
+
+
+def _suts(slugs: list[str]) -> list[SutRecord]:
+    found = {sut.slug: sut for sut in SutRecord.objects.filter(slug__in=slugs)}
+    missing = [slug for slug in slugs if slug not in found]
+    if missing:
+        raise ConfigError(
+            f"There is no system “{missing[0]}”.", hint="GET suts lists them.", field="suts"
+        )
+    return [found[slug] for slug in dict.fromkeys(slugs)]

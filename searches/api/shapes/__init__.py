@@ -1,0 +1,1 @@
+"""What is sent and received: plain objects with titles, descriptions and examples."""

@@ -1,0 +1,68 @@
+"""Shapes that several operations share."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import ConfigDict, Field
+
+from searches.enums import JobKind, JobState
+from searches.models import Job, User
+from vlmlab.web.roles import Role
+
+
+class Input(Schema):
+    """Something received: a field that we do not know is refused, never overlooked."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Me(Schema):
+    """Who the token belongs to, and what they may do."""
+
+    username: str = Field(examples=["ada"])
+    name: str = Field(description="Full name, or the username.", examples=["Ada Lovelace"])
+    role: Role = Field(description="Decides what the token may do.")
+    operations: list[str] = Field(description="Names of the operations that this role may call.")
+
+
+class JobShape(Schema):
+    """Short work of a worker: drawing a scene, asking or calibrating a system. Ask again until it ended."""
+
+    id: UUID
+    kind: JobKind
+    state: JobState = Field(description="`done` and `failed` are final.")
+    is_ended: bool
+    result: dict[str, Any] = Field(description="What came out; empty before it is done.")
+    error: str = Field(description="Why it failed, one sentence.")
+    hint: str = Field(description="What to do about it.")
+    created_at: datetime
+    finished_at: datetime | None
+
+    @classmethod
+    def of(cls, job: Job) -> "JobShape":
+        """Return what is sent of a job."""
+        return cls(
+            id=job.pk,
+            kind=JobKind(job.kind),
+            state=JobState(job.state),
+            is_ended=job.state in (JobState.DONE, JobState.FAILED),
+            result=job.result,
+            error=job.error,
+            hint=job.hint,
+            created_at=job.created_at,
+            finished_at=job.finished_at,
+        )
+
+
+def me_of(person: User, operations: list[str]) -> Me:
+    """Return who asks."""
+    return Me(
+        username=person.username,
+        name=person.get_full_name() or person.username,
+        role=Role(person.role),
+        operations=operations,
+    )
+
+
