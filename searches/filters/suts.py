@@ -5,11 +5,12 @@ from django import forms
 from django.db.models import Q, QuerySet
 
 from searches.models import SutRecord
+from searches.services.sut_health import HEALTH_LABELS, health_filter
 from vlmlab.core.suts.kinds import SUT_KINDS
 
 
 class SutFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types
-    """Name, kind, and whether it is switched on."""
+    """Name, kind, and how it is doing."""
 
     q = django_filters.CharFilter(
         method="named_like",
@@ -21,11 +22,11 @@ class SutFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filte
         empty_label="All kinds",
         label="Kind",
     )
-    is_enabled = django_filters.ChoiceFilter(
-        choices=[("true", "Switched on"), ("false", "Switched off")],
-        empty_label="On and off",
+    health = django_filters.ChoiceFilter(
+        choices=list(HEALTH_LABELS.items()),
+        empty_label="Every state",
         label="State",
-        method="switched",
+        method="doing",
     )
 
     class Meta:
@@ -36,6 +37,6 @@ class SutFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filte
         """Keep systems whose name or short name contains the text."""
         return rows.filter(Q(name__icontains=value) | Q(slug__icontains=value))
 
-    def switched(self, rows: QuerySet[SutRecord], name: str, value: str) -> QuerySet[SutRecord]:
-        """Keep systems that are on, or off."""
-        return rows.filter(is_enabled=value == "true")
+    def doing(self, rows: QuerySet[SutRecord], name: str, value: str) -> QuerySet[SutRecord]:
+        """Keep systems that are doing so."""
+        return rows.filter(health_filter(value))

@@ -1,5 +1,8 @@
 """Keys of providers: stored sealed, shown by name and last characters, replaced and deleted by people."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
@@ -7,16 +10,38 @@ from django.db.models.functions import Now
 from searches.models import ApiKey, User
 from searches.services.audit import record
 from vlmlab.core.errors import ConfigError, VlmLabError
-from vlmlab.core.suts.kinds import sut_kind
+from vlmlab.core.suts.kinds import SUT_KINDS, sut_kind
 from vlmlab.web.numbers import write_many
+from vlmlab.web.roles import ADMINS
 from vlmlab.web.sealing import Sealed, last_characters
 
 MOST_SECRET_CHARACTERS = 4_000
 
 
+@dataclass(frozen=True)
+class KeyLine:
+    """One row of the list of keys."""
+
+    key: ApiKey
+    kind_title: str
+    n_suts: int
+    may_change: bool
+
+
 def keys_with_uses() -> QuerySet[ApiKey]:
     """Return every key with ``n_suts``, the number of systems that use it; no secret is opened."""
-    return ApiKey.objects.annotate(n_suts=Count("suts")).order_by("name")
+    keys = ApiKey.objects.select_related("created_by").defer("secret")
+    return keys.annotate(n_suts=Count("suts")).order_by("name")
+
+
+def key_lines(keys: Sequence[ApiKey], *, by: User) -> list[KeyLine]:
+    """Return the rows of the list for a person; ``keys`` come from ``keys_with_uses``."""
+    return [KeyLine(key, _kind_title(key), getattr(key, "n_suts", 0), may_change(key, by=by)) for key in keys]
+
+
+def may_change(key: ApiKey, *, by: User) -> bool:
+    """Whether a person may replace or delete a key: whoever stored it, and admins."""
+    return by.role in ADMINS or key.created_by_id == by.pk
 
 
 def keys_for(kind: str) -> list[ApiKey]:
@@ -76,7 +101,7 @@ def delete_key(key: ApiKey, *, by: User | None) -> None:
     n_suts = key.suts.count()
     if n_suts:
         raise VlmLabError(
-            f"{write_many(n_suts, 'system')} use the key {key.name}.",
+            f"{write_many(n_suts, 'system')} {'uses' if n_suts == 1 else 'use'} the key {key.name}.",
             hint="Give them another key first, or replace this one.",
         )
     record(by, "deleted", key, before={"name": key.name, "kind": key.kind})
@@ -95,6 +120,10 @@ def seal_again() -> int:
         key.secret = key.secret.sealed_again()
     ApiKey.objects.bulk_update(old, ["secret"])
     return len(old)
+
+
+def _kind_title(key: ApiKey) -> str:
+    return SUT_KINDS[key.kind].title if key.kind in SUT_KINDS else key.kind
 
 
 def checked_secret(secret: str) -> str:

@@ -2,39 +2,55 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
-from searches.enums import JobKind
-from searches.models import Finding, Job, SearchRun, SutRecord
-from searches.services.navigation import alive_workers
+from searches.enums import CalibrationStatus, JobKind
+from searches.models import AuditEntry, Finding, Job, SearchRun, SpendDay, SutRecord, SutVersion
+from searches.services.calibrations import CalibrationState, calibration_of, calibration_states
+from searches.services.sut_health import Health, health_of, loaded_slugs, spend_cap
+from searches.services.sut_requests import ShownRequest, shown_requests
+from searches.services.sut_settings import Setting, effective_settings
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.suts.kinds import parse_params, sut_kind
+from vlmlab.core.suts.kinds import SUT_KINDS
 
 RECENT_RUNS = 8
 RECENT_TRIES = 5
-WORDS = {
-    "max_new_tokens": "Longest reply",
-    "dtype": "Number format",
-    "image_backend": "Picture library",
-    "system_prompt": "System turn",
-}
-EMPTY_MEANS = {
-    "temperature": "not set: the most likely token each time",
-    "threads": "the library's choice",
-    "revision": "the newest",
-    "system_prompt": "none",
-}
+RECENT_CHANGES = 10
+SPEND_DAYS = 30
+PRICES = ("input_price_usd", "output_price_usd")
+
+# Where a setting stands on the page of a system; what stands in no group is among the others.
+GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Boxes", ("asking.convention.",)),
+    ("Decoding", ("temperature", "thinking", "max_output_tokens", "max_new_tokens", "system_prompt")),
+    (
+        "Limits and prices",
+        (
+            "concurrency",
+            "requests_per_minute",
+            "tokens_per_minute",
+            "timeout_s",
+            "input_price_usd",
+            "output_price_usd",
+            "spend_cap_usd",
+        ),
+    ),
+)
+OTHERS = "Place and loading"
 
 
 @dataclass(frozen=True)
-class Health:
-    """How a system is doing: state of its badge, one word, one sentence."""
+class CalibrationWord:
+    """What calibration says of a system: state of its badge and words, for boxes and for answers."""
 
-    state: str
-    label: str
-    sentence: str
+    boxes: tuple[str, str]
+    answers: tuple[str, str]
+    is_done: bool
 
 
 @dataclass(frozen=True)
@@ -44,16 +60,25 @@ class SutLine:
     sut: SutRecord
     kind_title: str
     health: Health
+    calibration: CalibrationWord
+    is_price_known: bool
 
 
 @dataclass(frozen=True)
-class Setting:
-    """An effective setting: its name in words, its value, and whether it is the default."""
+class Version:
+    """One identity under which a system was loaded, with the runs that were made with it."""
 
-    name: str
-    value: str
-    is_default: bool
-    help: str
+    row: SutVersion
+    n_runs: int
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of a system: when, who, and which settings."""
+
+    entry: AuditEntry
+    changed: tuple[tuple[str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -63,8 +88,19 @@ class SutOverview:
     sut: SutRecord
     kind_title: str
     health: Health
-    settings: tuple[Setting, ...]
+    setting_groups: tuple[tuple[str, tuple[Setting, ...]], ...]
     settings_problem: str
+    requests: tuple[ShownRequest, ...]
+    calibration: CalibrationState
+    calibration_word: CalibrationWord
+    is_remote: bool
+    is_price_known: bool
+    is_editable: bool
+    takes_key: bool
+    spend_cap: float | None
+    spend_days: tuple[SpendDay, ...]
+    versions: tuple[Version, ...]
+    changes: tuple[Change, ...]
     runs: tuple[SearchRun, ...]
     n_runs: int
     n_findings: int
@@ -85,21 +121,42 @@ def enabled_suts() -> list[SutRecord]:
 
 
 def sut_lines(suts: Sequence[SutRecord]) -> list[SutLine]:
-    """Return the rows of the list; one query for all of them."""
-    loaded = _loaded_slugs()
-    return [SutLine(sut, _kind_title(sut), health_of(sut, loaded=loaded)) for sut in suts]
+    """Return the rows of the list; two queries for all of them."""
+    loaded, states = loaded_slugs(), calibration_states(suts)
+    return [
+        SutLine(
+            sut,
+            _kind_title(sut),
+            health_of(sut, loaded=loaded),
+            calibration_word(states[sut.pk]),
+            is_price_known(sut),
+        )
+        for sut in suts
+    ]
 
 
 def sut_overview(sut: SutRecord) -> SutOverview:
     """Return everything the page of a system shows."""
     settings, problem = effective_settings(sut)
     runs = SearchRun.objects.filter(sut=sut)
+    calibration = calibration_of(sut)
     return SutOverview(
         sut=sut,
         kind_title=_kind_title(sut),
-        health=health_of(sut, loaded=_loaded_slugs()),
-        settings=settings,
+        health=health_of(sut, loaded=loaded_slugs()),
+        setting_groups=_grouped(settings),
         settings_problem=problem,
+        requests=() if problem else _requests(sut),
+        calibration=calibration,
+        calibration_word=calibration_word(calibration),
+        is_remote=_is_remote(sut),
+        is_price_known=is_price_known(sut),
+        is_editable=sut.kind in SUT_KINDS and SUT_KINDS[sut.kind].is_web_registrable,
+        takes_key=sut.kind in SUT_KINDS and bool(SUT_KINDS[sut.kind].key_words),
+        spend_cap=spend_cap(sut.params),
+        spend_days=spend_days(sut),
+        versions=_versions(sut),
+        changes=_changes(sut),
         runs=tuple(runs.select_related("campaign").order_by("-id")[:RECENT_RUNS]),
         n_runs=runs.count(),
         n_findings=Finding.objects.filter(sut=sut).count(),
@@ -111,49 +168,104 @@ def sut_overview(sut: SutRecord) -> SutOverview:
     )
 
 
-def health_of(sut: SutRecord, *, loaded: Mapping[str, str]) -> Health:
-    """Return how a system is doing, from its switch, its workers and its last calls."""
-    if not sut.is_enabled:
-        return Health("off", "Switched off", "No new search may use it.")
-    if sut.slug in loaded:
-        return Health("ready", "Loaded", f"In the memory of {loaded[sut.slug]}; it answers at once.")
-    if sut.n_calls == 0:
-        return Health("idle", "Not asked here yet", "Try it on a picture before you search.")
-    if sut.n_call_errors and sut.n_call_errors == sut.n_calls:
-        return Health("failed", "Fails", f"It has not answered once. {sut.last_error}")
-    return Health("ready", "Ready", "It is loaded when a run or a try asks for it.")
+def calibration_word(state: CalibrationState) -> CalibrationWord:
+    """Return what calibration says of a system, in a word or two each for boxes and answers."""
+    if state.calibration is None:
+        return CalibrationWord(("idle", "Not calibrated"), ("idle", "Not calibrated"), is_done=False)
+    if state.standing == "stale":
+        return CalibrationWord(("idle", "Out of date"), ("idle", "Out of date"), is_done=False)
+    found = state.calibration
+    boxes, answers = CalibrationStatus(found.boxes_status), CalibrationStatus(found.answers_status)
+    is_done = {boxes, answers} == {CalibrationStatus.CALIBRATED}
+    return CalibrationWord(_badge(boxes, "Boxes fit"), _badge(answers, "Answers can be read"), is_done)
 
 
-def effective_settings(sut: SutRecord) -> tuple[tuple[Setting, ...], str]:
-    """Return every setting with its effective value, and why they are not valid ("" when they are)."""
+def spend_days(sut: SutRecord, *, today: date | None = None) -> tuple[SpendDay, ...]:
+    """Return what each of the last thirty days with calls took, oldest first."""
+    since = (today or timezone.now().date()) - timedelta(days=SPEND_DAYS - 1)
+    return tuple(SpendDay.objects.filter(sut=sut, day__gte=since).order_by("day"))
+
+
+def is_price_known(sut: SutRecord) -> bool:
+    """Whether what its calls cost can be told; systems on this machine cost nothing."""
+    return not _is_remote(sut) or all(sut.params.get(name) is not None for name in PRICES)
+
+
+def _requests(sut: SutRecord) -> tuple[ShownRequest, ...]:
     try:
-        params = parse_params(sut.kind, sut.params)
-    except VlmLabError as error:
-        stored = tuple(
-            Setting(name, str(value), is_default=False, help="") for name, value in sut.params.items()
+        return shown_requests(sut.kind, sut.params)
+    except VlmLabError:  # a checkpoint that is gone; the page says so elsewhere
+        return ()
+
+
+def _badge(status: CalibrationStatus, good: str) -> tuple[str, str]:
+    if status == CalibrationStatus.CALIBRATED:
+        return "ready", good
+    return "failed", str(status.label)
+
+
+def _grouped(settings: Sequence[Setting]) -> tuple[tuple[str, tuple[Setting, ...]], ...]:
+    groups: dict[str, list[Setting]] = {title: [] for title in (OTHERS, *(title for title, _ in GROUPS))}
+    for setting in settings:
+        if setting.path.startswith("asking.") and not setting.path.startswith("asking.convention."):
+            continue  # the prompts as they are sent stand on the page
+        title = next(
+            (title for title, names in GROUPS if any(setting.path.startswith(name) for name in names)), OTHERS
         )
-        return stored, str(error)
-    rows = []
-    for name, info in type(params).model_fields.items():
-        value = getattr(params, name)
-        shown = EMPTY_MEANS.get(name, "not set") if value in (None, "") else str(value)
-        words = WORDS.get(name, name.replace("_", " ").capitalize())
-        is_default = not info.is_required() and value == info.get_default()
-        rows.append(Setting(words, shown, is_default, info.description or ""))
-    return tuple(rows), ""
+        groups[title].append(setting)
+    return tuple((title, tuple(rows)) for title, rows in groups.items() if rows)
+
+
+def _versions(sut: SutRecord) -> tuple[Version, ...]:
+    counts = dict(
+        SearchRun.objects.filter(sut=sut)
+        .order_by()
+        .values_list("checkpoint__fingerprint")
+        .annotate(n=Count("pk"))
+    )
+    return tuple(
+        Version(row, counts.get(row.fingerprint, 0), row.fingerprint == sut.fingerprint)
+        for row in SutVersion.objects.filter(sut=sut)
+    )
+
+
+def _changes(sut: SutRecord) -> tuple[Change, ...]:
+    entries = AuditEntry.objects.filter(object_type="sutrecord", object_id=str(sut.pk)).order_by("-id")
+    return tuple(Change(entry, _differences(entry)) for entry in entries[:RECENT_CHANGES])
+
+
+def _differences(entry: AuditEntry) -> tuple[tuple[str, str, str], ...]:
+    """Return name, earlier and later value of each setting that a change changed."""
+    if entry.verb != "edited":
+        return ()
+    before, after = _flat(entry.before), _flat(entry.after)
+    return tuple(
+        (name.removeprefix("params."), _text(before.get(name)), _text(after.get(name)))
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    )
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping) and value:
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
+
+
+def _text(value: Any) -> str:
+    return "nothing" if value in (None, "", [], {}) else str(value)
 
 
 def _kind_title(sut: SutRecord) -> str:
-    try:
-        return sut_kind(sut.kind).title
-    except VlmLabError:
-        return sut.kind
+    return SUT_KINDS[sut.kind].title if sut.kind in SUT_KINDS else sut.kind
 
 
-def _loaded_slugs() -> dict[str, str]:
-    """Return slug -> host of a living worker that has it in memory."""
-    beats = alive_workers().exclude(loaded_sut="").values_list("loaded_sut", "host")
-    return dict(beats)
+def _is_remote(sut: SutRecord) -> bool:
+    return sut.kind in SUT_KINDS and SUT_KINDS[sut.kind].is_remote
 
 
 def _counted(rows: "QuerySet[SearchRun] | QuerySet[Finding]") -> Coalesce:

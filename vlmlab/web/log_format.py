@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from vlmlab.web.secrets_seen import secrets_seen
+
 HIDDEN = "[hidden]"
 SIGN_IN_LINK = re.compile(r"(/sign-in/[^/\s]+/)[^/\s]+")
 API_TOKEN = re.compile(r"\bvlm_[A-Za-z0-9_-]{20,}")
@@ -12,7 +14,7 @@ URL_PASSWORD = re.compile(r"(\w://[^:@/\s]*:)[^@/\s]+(?=@)")
 
 
 class RedactingFormatter(logging.Formatter):
-    """Replaces one-time tokens, passwords in URLs and given secrets.
+    """Replaces one-time tokens, passwords in URLs, given secrets and those that this process has opened.
 
     It is the formatter and not a filter because a traceback becomes text only here.
     """
@@ -24,7 +26,7 @@ class RedactingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line without secrets."""
         line = super().format(record)
-        for secret in self._secrets:
+        for secret in (*self._secrets, *secrets_seen()):
             line = line.replace(secret, HIDDEN)
         line = SIGN_IN_LINK.sub(rf"\1{HIDDEN}", line)
         line = API_TOKEN.sub(f"vlm_{HIDDEN}", line)

@@ -7,6 +7,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
 from vlmlab.core.errors import ConfigError
+from vlmlab.web.secrets_seen import note_secret
 
 SHOWN_CHARACTERS = 4
 _FEWEST_TO_SHOW = 12  # of a shorter secret, four characters would be too much of it
@@ -25,6 +26,7 @@ class Sealed:
     @classmethod
     def of(cls, secret: str) -> "Sealed":
         """Seal a secret with the newest key."""
+        note_secret(secret)
         return cls(_fernet(tuple(settings.FIELD_KEYS)).encrypt(secret.encode()).decode())
 
     def reveal(self) -> str:
@@ -33,7 +35,9 @@ class Sealed:
         Raises:
             ConfigError: none of the keys of the environment opens it.
         """
-        return self._open(tuple(settings.FIELD_KEYS))
+        secret = self._open(tuple(settings.FIELD_KEYS))
+        note_secret(secret)
+        return secret
 
     def sealed_again(self) -> "Sealed":
         """Return the same secret under the newest key.
@@ -41,7 +45,7 @@ class Sealed:
         Raises:
             ConfigError: none of the keys of the environment opens it.
         """
-        self.reveal()
+        self._open(tuple(settings.FIELD_KEYS))
         return Sealed(_fernet(tuple(settings.FIELD_KEYS)).rotate(self.token.encode()).decode())
 
     @property

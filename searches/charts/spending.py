@@ -1,0 +1,58 @@
+"""What a system cost on each of the last days, as a chart."""
+
+from collections.abc import Sequence
+
+from searches.models import SpendDay
+from vlmlab.web.figures import Chart, Column
+from vlmlab.web.numbers import write_many, write_money
+
+
+def spending_chart(days: Sequence[SpendDay], *, slug: str = "spending") -> Chart:
+    """Return the chart of the cost of days, oldest first; of calls where nothing has cost money."""
+    has_cost = any(day.cost_usd for day in days)
+    values = [day.cost_usd if has_cost else day.n_calls for day in days]
+    calls, cost = sum(day.n_calls for day in days), sum(day.cost_usd for day in days)
+    return Chart(
+        slug=slug,
+        title="Cost a day" if has_cost else "Calls a day",
+        note="the last 30 days, UTC",
+        spec={
+            "data": [
+                {
+                    "type": "bar",
+                    "x": [day.day.isoformat() for day in days],
+                    "y": values,
+                    "marker": {"color": "$c1"},
+                }
+            ],
+            "layout": {
+                "height": 180,
+                "showlegend": False,
+                "margin": {"l": 44, "r": 12, "t": 10, "b": 32},
+                "bargap": 0.3,
+                "xaxis": {"type": "date", "tickformat": "%-d %b", "nticks": 5},
+                "yaxis": {"rangemode": "tozero", "nticks": 4, "tickprefix": "$" if has_cost else ""},
+            },
+        },
+        sentence=f"{write_many(calls, 'call')} for {write_money(cost)} in the last 30 days.",
+        columns=(
+            Column("Day", is_number=False),
+            Column("Calls"),
+            Column("Call errors"),
+            Column("Input tokens"),
+            Column("Output tokens"),
+            Column("Cost, $"),
+        ),
+        rows=tuple(
+            (
+                day.day.isoformat(),
+                day.n_calls,
+                day.n_call_errors,
+                day.input_tokens,
+                day.output_tokens,
+                round(day.cost_usd, 6),
+            )
+            for day in days
+        ),
+        heading_level=2,
+    )

@@ -1,0 +1,58 @@
+"""Forms of provider keys: what is typed into them as a secret is never shown again."""
+
+from typing import Any
+
+from django import forms
+
+from searches.services.keys import checked_secret
+from vlmlab.core.errors import ConfigError
+from vlmlab.core.suts.kinds import SUT_KINDS
+
+PASTE_AGAIN = "The key is not kept while the form has errors: paste it again."
+
+
+class SecretForm(forms.Form):
+    """A new secret."""
+
+    secret = forms.CharField(
+        label="Key",
+        widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}, render_value=False),
+        help_text="Write-only: it is stored sealed and never shown again.",
+        error_messages={"required": "Paste the key as the provider shows it."},
+    )
+
+    def clean_secret(self) -> str:
+        """Return the secret without blanks around it."""
+        try:
+            return checked_secret(self.cleaned_data["secret"])
+        except ConfigError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def full_clean(self) -> None:
+        """Check everything; a key that was typed into a form with errors must be typed again."""
+        super().full_clean()
+        if self.is_bound and self.errors:
+            self.remind_of_secret()
+
+    def remind_of_secret(self) -> None:
+        """Say that the key must be typed again, unless its field has something to say already."""
+        if self.data.get("secret") and "secret" not in self.errors:
+            self.add_error("secret", PASTE_AGAIN)
+
+
+class KeyForm(SecretForm):
+    """A key under a name of its own."""
+
+    name = forms.CharField(
+        max_length=80, help_text="So that people find it again, such as the team that pays for it."
+    )
+    kind = forms.ChoiceField(label="Provider", help_text="Only systems of this kind can use it.")
+    field_order = ["name", "kind", "secret"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kind = self.fields["kind"]
+        assert isinstance(kind, forms.ChoiceField)
+        kind.choices = [(one.name, one.title) for one in SUT_KINDS.values() if one.key_words]
+        words = [f"{one.title}: {one.key_words}" for one in SUT_KINDS.values() if one.key_words]
+        self.fields["secret"].help_text += f" {'; '.join(words)}."

@@ -1,0 +1,91 @@
+"""Registers and changes systems together with the key they use: both are stored, or neither."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from searches.enums import Queue
+from searches.models import ApiKey, SutRecord, User
+from searches.services.keys import create_key
+from searches.services.suts import edit_sut, register_sut
+from vlmlab.core.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class KeyWish:
+    """Which key a system shall use: a stored one by its number, a new one, or none."""
+
+    stored: int | None = None
+    new_name: str = ""
+    secret: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class Registration:
+    """What a person wants a system to be."""
+
+    name: str
+    description: str
+    params: Mapping[str, Any]
+    queue: Queue
+    key: KeyWish
+    slug: str = ""
+    kind: str = ""
+    preset: str = ""
+
+
+@transaction.atomic
+def register(wish: Registration, *, by: User) -> SutRecord:
+    """Store a system, and its key when it is a new one.
+
+    Raises:
+        ConfigError: a value is refused, see ``register_sut`` and ``create_key``.
+        SutError: the checkpoint or the address is refused.
+    """
+    return register_sut(
+        slug=wish.slug,
+        name=wish.name,
+        kind=wish.kind,
+        params=wish.params,
+        by=by,
+        description=wish.description,
+        queue=wish.queue,
+        api_key=_key(wish.key, wish.kind, by=by),
+        preset=wish.preset,
+    )
+
+
+@transaction.atomic
+def change(sut: SutRecord, wish: Registration, *, by: User) -> None:
+    """Change a system, and store its key when it is a new one.
+
+    Raises:
+        ConfigError: a value is refused, see ``edit_sut`` and ``create_key``.
+        SutError: the checkpoint or the address is refused.
+    """
+    edit_sut(
+        sut,
+        name=wish.name,
+        params=wish.params,
+        by=by,
+        description=wish.description,
+        queue=wish.queue,
+        api_key=_key(wish.key, sut.kind, by=by),
+    )
+
+
+def _key(wish: KeyWish, kind: str, *, by: User) -> ApiKey | None:
+    if wish.stored is not None:
+        found = ApiKey.objects.filter(pk=wish.stored).first()
+        if found is None:
+            raise ConfigError("This key is gone.", hint="Choose another or enter a new one.", field="api_key")
+        return found
+    if not wish.secret:
+        return None
+    try:
+        return create_key(name=wish.new_name, kind=kind, secret=wish.secret, by=by)
+    except ConfigError as error:
+        name = "key_name" if error.field == "name" else error.field
+        raise ConfigError(error.message, hint=error.hint, field=name) from error

@@ -1,0 +1,41 @@
+"""What a person can register: presets by family, and the kinds of systems."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from vlmlab.core.suts.kinds import SUT_KINDS, SutKind
+
+if TYPE_CHECKING:
+    from vlmlab.core.suts.presets import SutPreset
+
+
+@dataclass(frozen=True)
+class PresetGroup:
+    """The presets of one family."""
+
+    family: str
+    presets: "tuple[SutPreset, ...]"
+
+
+def registrable_kinds() -> list[SutKind]:
+    """Return the kinds that may be registered in the browser."""
+    return [kind for kind in SUT_KINDS.values() if kind.is_web_registrable]
+
+
+def preset_groups() -> list[PresetGroup]:
+    """Return all presets, grouped by family, families in the order of the table."""
+    from vlmlab.core.suts.presets import SUT_PRESETS
+
+    order = {
+        family: place for place, family in enumerate(dict.fromkeys(p.family for p in SUT_PRESETS.values()))
+    }
+    listed = sorted(SUT_PRESETS.values(), key=lambda preset: order[preset.family])
+    return [PresetGroup(family, tuple(rows)) for family, rows in groupby(listed, key=lambda one: one.family)]
+
+
+def find_preset(name: str) -> "SutPreset | None":
+    """Return a preset by its name, or None."""
+    from vlmlab.core.suts.presets import SUT_PRESETS
+
+    return SUT_PRESETS.get(name)

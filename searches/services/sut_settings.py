@@ -1,0 +1,130 @@
+"""The settings of a kind of system as a flat list of leaves, with words for people."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from searches.models import SutRecord
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.suts.kinds import parse_params
+
+TITLES = {
+    "max_new_tokens": "Longest reply",
+    "dtype": "Number format",
+    "image_backend": "Picture library",
+    "system_prompt": "System turn",
+    "threads": "CPU threads",
+}
+EMPTY_MEANS = {
+    "temperature": "not set: the most likely token each time",
+    "threads": "the library's choice",
+    "revision": "the newest",
+    "system_prompt": "none",
+    "asking.localization_template": "the words of the style",
+    "asking.choice_template": "the question as it stands",
+    "asking.convention.scale": "none: pixels",
+    "asking.convention.keys": "none",
+}
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One setting that holds a value, not further settings.
+
+    Attributes:
+        path: name with dots, such as ``asking.convention.scale``.
+        title: for people.
+        info: its declaration.
+        default: its value when nothing is said; None also where a value must be given.
+    """
+
+    path: str
+    title: str
+    info: FieldInfo
+    default: Any
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An effective setting: its name in words, its value, and whether it is the default."""
+
+    path: str
+    name: str
+    value: str
+    is_default: bool
+    help: str
+
+
+def leaves(model: type[BaseModel], *, prefix: str = "", default: BaseModel | None = None) -> Iterator[Leaf]:
+    """Yield the settings of a model in order, those of models inside it in their place."""
+    for name, info in model.model_fields.items():
+        value = getattr(default, name) if default is not None else _default_of(info)
+        inner = info.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            inner_default = value if isinstance(value, BaseModel) else None
+            yield from leaves(inner, prefix=f"{prefix}{name}.", default=inner_default)
+        else:
+            title = info.title or TITLES.get(name, name.replace("_", " ").capitalize())
+            yield Leaf(f"{prefix}{name}", title, info, value)
+
+
+def value_at(values: Mapping[str, Any] | BaseModel, path: str, *, default: Any = None) -> Any:
+    """Return the value of a setting by its dotted name."""
+    found: Any = values
+    for part in path.split("."):
+        if isinstance(found, Mapping):
+            if part not in found:
+                return default
+            found = found[part]
+        else:
+            found = getattr(found, part)
+    return found
+
+
+def with_values(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested settings with the values of dotted names put in; the given ones stay as they are."""
+    changed: dict[str, Any] = dict(values)
+    for path, value in changes.items():
+        first, _, rest = path.partition(".")
+        if rest:
+            inner = changed.get(first)
+            changed[first] = with_values(inner if isinstance(inner, Mapping) else {}, {rest: value})
+        else:
+            changed[first] = value
+    return changed
+
+
+def effective_settings(sut: SutRecord) -> tuple[tuple[Setting, ...], str]:
+    """Return every setting with its effective value, and why they are not valid ("" when they are)."""
+    try:
+        params = parse_params(sut.kind, sut.params)
+    except VlmLabError as error:
+        stored = tuple(
+            Setting(name, name, str(value), is_default=False, help="") for name, value in sut.params.items()
+        )
+        return stored, str(error)
+    rows = []
+    for leaf in leaves(type(params)):
+        value = value_at(params, leaf.path)
+        is_default = not leaf.info.is_required() and value == leaf.default
+        rows.append(
+            Setting(leaf.path, leaf.title, _shown(leaf, value), is_default, leaf.info.description or "")
+        )
+    return tuple(rows), ""
+
+
+def _shown(leaf: Leaf, value: Any) -> str:
+    if value in (None, "", (), {}):
+        return EMPTY_MEANS.get(leaf.path, "not set")
+    if isinstance(value, float):
+        return f"{value:,.10g}"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _default_of(info: FieldInfo) -> Any:
+    default = info.get_default(call_default_factory=True)
+    return None if default is PydanticUndefined else default

@@ -1,0 +1,31 @@
+"""Every secret that this process has held in the open, so that its log lines can leave it out.
+
+A traceback or a library's debug line may quote what a person pasted or a worker opened; nobody can list those
+places, so the formatter of the log looks for the secrets themselves.
+"""
+
+import json
+from urllib.parse import quote, quote_plus
+
+FEWEST_CHARACTERS = 8  # a shorter one, such as the "none" of a local server, is a word that stands everywhere
+
+_seen: dict[str, None] = {}
+
+
+def note_secret(secret: str) -> None:
+    """Remember a secret, each of its parts at a colon, and the ways in which it is written in requests."""
+    for part in {secret, *secret.split(":")}:
+        if len(part) >= FEWEST_CHARACTERS:
+            for form in (
+                part,
+                quote(part, safe=""),
+                quote_plus(part),
+                json.dumps(part)[1:-1],
+                repr(part)[1:-1],
+            ):
+                _seen[form] = None
+
+
+def secrets_seen() -> tuple[str, ...]:
+    """Return the secrets, longest first, so that none is hidden only in part."""
+    return tuple(sorted(_seen, key=len, reverse=True))
