@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
@@ -10,7 +12,9 @@ from django.db.models.functions import Now
 
 from searches.enums import JobKind, Queue
 from searches.models import Campaign, Job, Sample, SearchRun, SutRecord, User
-from searches.services import jobs, runs
+from searches.services import calibrations, jobs, runs, trying
+from searches.services.job_queue import start_job as start_queued
+from searches.services.trying import TryRequest
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.web.queue_state import queue_state
 
@@ -63,6 +67,17 @@ def resume_run(run: SearchRun, *, by: User | None) -> None:
         _wake_for_run(run)
 
 
+def raise_limit(run: SearchRun, *, new_limit: float | None, by: User | None) -> None:
+    """Give a run that its spending limit halted a new one, queue it again and wake a worker.
+
+    Raises:
+        VlmLabError: it is not halted by spending, or the limit leaves no room for the next batch.
+    """
+    with transaction.atomic():
+        runs.raise_limit(run, new_limit=new_limit, by=by)
+        _wake_for_run(run)
+
+
 def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
     """Queue the failed calls of a run again and wake a worker.
 
@@ -77,9 +92,34 @@ def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
 def start_job(kind: JobKind, params: Mapping[str, Any], *, by: User | None, queue: Queue = Queue.CPU) -> Job:
     """Store a job and wake a worker."""
     with transaction.atomic():
-        job = jobs.start_job(kind, params, by=by, queue=queue)
+        job = start_queued(kind, params, by=by, queue=queue)
         transaction.on_commit(lambda: wake_up(queue))
     return job
+
+
+def start_calibration(sut: SutRecord, *, by: User | None) -> Job:
+    """Store the job that calibrates a system and wake a worker; a second click gets the first one's job.
+
+    Raises:
+        VlmLabError: the system is switched off.
+    """
+    with transaction.atomic():
+        job = calibrations.start_calibration(sut, by=by)
+        transaction.on_commit(lambda: wake_up(job.queue))
+    return job
+
+
+def start_comparison(suts: Sequence[SutRecord], wish: TryRequest, *, by: User) -> UUID:
+    """Store a job a system that asks them all the same, wake the workers, and return the jobs' group.
+
+    Raises:
+        VlmLabError: the picture is refused, or the scene is gone.
+    """
+    with transaction.atomic():
+        group = trying.start_comparison(suts, wish, by=by)
+        for queue in sorted({sut.queue for sut in suts}):
+            transaction.on_commit(partial(wake_up, queue))
+    return group
 
 
 def redraw_sample(sample: Sample, *, by: User | None) -> Job:

@@ -15,6 +15,17 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "sut_edit": RESEARCHERS,
     "sut_toggle": RESEARCHERS,
     "sut_try": RESEARCHERS,
+    "sut_compare": RESEARCHERS,
+    "sut_calibrate": RESEARCHERS,
+    "sut_calibrations": READERS,
+    "sut_calibration": READERS,
+    "sut_use_convention": RESEARCHERS,
+    "sut_preview": READERS,
+    # keys of providers: whoever stored one may change it, and admins any
+    "key_list": RESEARCHERS,
+    "key_create": RESEARCHERS,
+    "key_replace": RESEARCHERS,
+    "key_delete": RESEARCHERS,
     # domains
     "domain_list": READERS,
     "domain_detail": READERS,
@@ -39,6 +50,7 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "run_cancel": RESEARCHERS,
     "run_pause": RESEARCHERS,
     "run_resume": RESEARCHERS,
+    "run_raise_limit": RESEARCHERS,
     "run_retry_call_errors": RESEARCHERS,
     # findings
     "finding_list": READERS,

@@ -1,14 +1,15 @@
-"""The form that asks one system about one picture."""
+"""The form that asks one system about one picture; the comparison asks the same of several."""
 
 from typing import Any
 
 from django import forms
 
 MOST_PROMPT_CHARACTERS = 20_000
+MOST_TARGET_CHARACTERS = 500
 MOST_UPLOAD_BYTES = 20_000_000
 
 
-class TrySutForm(forms.Form):
+class QuestionForm(forms.Form):
     """One picture and one question."""
 
     picture = forms.FileField(
@@ -19,9 +20,15 @@ class TrySutForm(forms.Form):
     scene = forms.ChoiceField(required=False, label="Or a scene you have drawn")
     mode = forms.ChoiceField(
         label="Question",
-        choices=[("choice", "The driving question"), ("text", "My own words")],
+        choices=[("choice", "The driving question"), ("boxes", "Find things"), ("text", "My own words")],
         widget=forms.RadioSelect,
         initial="choice",
+    )
+    targets = forms.CharField(
+        label="Things to find",
+        required=False,
+        max_length=MOST_TARGET_CHARACTERS,
+        help_text="Used only with “Find things”, such as: the red car. The system is asked for their boxes.",
     )
     prompt = forms.CharField(
         label="My own words",
@@ -50,6 +57,13 @@ class TrySutForm(forms.Form):
                 self.add_error("scene", "Choose a picture or a scene, not both.")
         if upload and upload.size > MOST_UPLOAD_BYTES:
             self.add_error("picture", "The file is larger than 20 MB. Make it smaller and try again.")
-        if cleaned.get("mode") == "text" and not cleaned.get("prompt", "").strip():
+        mode = cleaned.get("mode")
+        if mode == "text" and "prompt" not in self.errors and not cleaned.get("prompt", "").strip():
             self.add_error("prompt", "Write what the system shall be asked.")
+        if mode == "boxes" and "targets" not in self.errors and not cleaned.get("targets", "").strip():
+            self.add_error("targets", "Write what to find, such as: the red car.")
         return cleaned
+
+
+class TrySutForm(QuestionForm):
+    """One picture and one question for one system."""

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from searches.enums import JobState
-from searches.models import Blob, Finding, Job, Sample
+from searches.models import Blob, Calibration, Finding, Job, Sample
 from searches.services.blobs import blob_path
 
 KEPT_JOBS = timedelta(days=7)
@@ -40,7 +40,7 @@ def _sweep_blobs(grace: timedelta) -> int:
     removed = 0
     old = Q(touched_at__lt=Now() - grace)
     candidates = list(Blob.objects.filter(old).values_list("pk", "media_type"))
-    in_use = _named_by_jobs() | _named_by_findings()
+    in_use = _named_by_jobs() | _named_by_findings() | _named_by_calibrations()
     for start in range(0, len(candidates), CHUNK):
         chunk = dict(candidates[start : start + CHUNK])
         in_samples = set(Sample.objects.filter(image_sha256__in=chunk).values_list("image_sha256", flat=True))
@@ -60,6 +60,11 @@ def _named_by_jobs() -> set[str]:
 
 def _named_by_findings() -> set[str]:
     return {sha256 for shas in Finding.objects.values_list("thumbnails", flat=True) for sha256 in shas}
+
+
+def _named_by_calibrations() -> set[str]:
+    rows = Calibration.objects.values_list("items", flat=True)
+    return {item["image_sha256"] for items in rows.iterator(chunk_size=200) for item in items}
 
 
 def _sweep_unfinished(grace: timedelta) -> int:

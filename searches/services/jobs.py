@@ -1,46 +1,33 @@
-"""Short work a page waits for: drawing a scene, trying a system on a picture."""
+"""Short work a page waits for: drawing a scene, trying a system on a picture, calibrating it."""
 
 import json
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, connection
 from django.db.models.functions import Now
 
-from searches.enums import JobKind, JobState, Queue
-from searches.models import Job, Sample, SutRecord, User
-from searches.services.audit import record
-from searches.services.blobs import open_blob, store_blob
+from searches.enums import JobKind, JobState
+from searches.models import Job, Sample, User
+from searches.services.blobs import store_blob
+from searches.services.calibrations import do_calibration
+from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.leases import JobLease, own_job
 from searches.services.live import config_of
 from searches.services.scene_sources import scene_source
-from searches.services.suts import count_calls, load_sut
+from searches.services.trying import do_try
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.replies.choices import parse_choice
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.seeding import derive_seed
-from vlmlab.core.suts.base import SutRequest
 
 logger = logging.getLogger(__name__)
 
 Values = dict[str, Any]
-
-AUDIT_VERBS = {JobKind.RENDER_SCENE: "asked for a scene", JobKind.TRY_SUT: "asked a system"}
-UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
-AUDITED = ("sut", "domain", "concepts", "seed", "image_sha256", "mode")
-
-
-@transaction.atomic
-def start_job(kind: JobKind, params: Mapping[str, Any], *, by: User | None, queue: Queue = Queue.CPU) -> Job:
-    """Store a job for the next free worker."""
-    job = Job.objects.create(kind=kind, params=dict(params), queue=queue, created_by=by)
-    record(by, AUDIT_VERBS[kind], job, after={name: params[name] for name in AUDITED if name in params})
-    return job
 
 
 def redraw_job(sample: Sample, *, by: User | None) -> Job:
@@ -73,7 +60,7 @@ def run_job(lease: JobLease) -> None:
 
 def _outcome(job: Job) -> Values:
     try:
-        result = _WORK[JobKind(job.kind)](job.params)
+        result = _WORK[JobKind(job.kind)](job)
     except VlmLabError as error:
         return {"state": JobState.FAILED, "error": error.message, "hint": error.hint}
     except DatabaseError:
@@ -116,35 +103,8 @@ def _render_scene(params: Values) -> Values:
     }
 
 
-def _try_sut(params: Values) -> Values:
-    record = SutRecord.objects.filter(slug=params["sut"]).first()
-    if record is None:
-        raise VlmLabError("This system is not registered any more.")
-    with open_blob(params["image_sha256"]) as file:
-        image = file.read()
-    loading = time.monotonic()
-    sut = load_sut(record)
-    load_seconds = time.monotonic() - loading
-    [reply] = sut.generate([SutRequest(image, params["prompt"])])
-    count_calls(record.pk, [reply])
-    if reply.is_call_error:
-        raise VlmLabError(reply.call_error)
-    result: Values = {
-        "text": reply.text,
-        "finish_reason": reply.finish_reason,
-        "latency_ms": reply.latency_ms,
-        "load_seconds": load_seconds,
-        "input_tokens": reply.input_tokens,
-        "output_tokens": reply.output_tokens,
-        "cost_usd": reply.cost_usd,
-    }
-    if params.get("mode") == "choice" and params.get("options"):
-        reading = parse_choice(reply.text, options=params["options"], finish_reason=reply.finish_reason)
-        result["reading"] = {"status": reading.status, "letter": reading.letter or ""}
-    return result
-
-
-_WORK: dict[JobKind, Callable[[Values], Values]] = {
-    JobKind.RENDER_SCENE: _render_scene,
-    JobKind.TRY_SUT: _try_sut,
+_WORK: dict[JobKind, Callable[[Job], Values]] = {
+    JobKind.RENDER_SCENE: lambda job: _render_scene(job.params),
+    JobKind.TRY_SUT: lambda job: do_try(job.params),
+    JobKind.CALIBRATE_SUT: do_calibration,
 }

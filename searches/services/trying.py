@@ -1,19 +1,32 @@
-"""Trying a system on one picture: what is stored, what is asked, what the page shows of the answer."""
+"""Asking one system, or several, about one picture: what is stored and what is asked."""
 
-from collections.abc import Mapping
+import time
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-from uuid import UUID
+from typing import Any, Literal
 
-from searches.enums import JobKind, JobState
+from django.db import transaction
+
+from searches.enums import JobKind, JobState, Queue
 from searches.models import Job, SutRecord, User
-from searches.services.blobs import store_blob, touch_blob
+from searches.services.blobs import open_blob, store_blob, touch_blob
+from searches.services.job_queue import start_job
+from searches.services.spending import check_may_spend
+from searches.services.suts import asking_of, count_calls, load_sut
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.images import read_image
+from vlmlab.core.images import png_size, read_image
+from vlmlab.core.replies.choices import parse_choice
 from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.questions import ask_question, error_direction
+from vlmlab.core.scenes.questions import ask_question
+from vlmlab.core.suts.asking import choice_prompt, localization_prompt
+from vlmlab.core.suts.base import SutReply, SutRequest
 
+AskedFor = Literal["choice", "text", "boxes"]
 OFFERED_SCENES = 12
+MOST_SHOWN_BOXES = 200
+MOST_REQUEST_CHARACTERS = 60_000
+Values = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -23,24 +36,24 @@ class TryRequest:
     Attributes:
         upload: bytes of a picture, or None.
         scene_id: id of a job that drew a scene, or "".
-        own_words: the prompt; "" asks the driving question.
+        mode: the driving question, own words, or the boxes of things.
+        own_words: the prompt of the mode ``text``.
+        targets: what to find in the mode ``boxes``, such as "the red car".
     """
 
-    upload: bytes | None
-    scene_id: str
-    own_words: str
+    upload: bytes | None = None
+    scene_id: str = ""
+    mode: AskedFor = "choice"
+    own_words: str = ""
+    targets: str = ""
 
 
 @dataclass(frozen=True)
-class TriedAnswer:
-    """What a finished try shows."""
+class AskedPicture:
+    """The picture to ask about; ``drawn`` is the result of the job that drew it, or None."""
 
-    is_choice: bool
-    is_read: bool
-    letter: str
-    action_label: str
-    expected_label: str
-    direction: str
+    sha256: str
+    drawn: Mapping[str, Any] | None = None
 
 
 def drawn_scenes(by: User) -> list[Job]:
@@ -52,7 +65,7 @@ def drawn_scenes(by: User) -> list[Job]:
     return list(newest.values())[:OFFERED_SCENES]
 
 
-def try_params(sut: SutRecord, wish: TryRequest, *, by: User) -> dict[str, Any]:
+def try_params(sut: SutRecord, wish: TryRequest, *, by: User) -> Values:
     """Store the picture and return the parameters of the job that asks the system.
 
     Raises:
@@ -60,47 +73,142 @@ def try_params(sut: SutRecord, wish: TryRequest, *, by: User) -> dict[str, Any]:
     """
     if not sut.is_enabled:
         raise VlmLabError(f"{sut.name} is switched off.", hint="Switch it on, then try again.")
+    return asked_params(sut, wish, asked_picture(wish, by=by))
+
+
+@transaction.atomic
+def start_comparison(suts: Sequence[SutRecord], wish: TryRequest, *, by: User) -> uuid.UUID:
+    """Store one job a system, all about the same picture and question, and return their group.
+
+    Raises:
+        VlmLabError: the picture is refused, or the scene is gone.
+    """
+    group, picture = uuid.uuid4(), asked_picture(wish, by=by)
+    for sut in suts:
+        params = asked_params(sut, wish, picture)
+        start_job(JobKind.TRY_SUT, params, by=by, queue=Queue(sut.queue), group=group)
+    return group
+
+
+def asked_picture(wish: TryRequest, *, by: User) -> AskedPicture:
+    """Store the picture that a person wants to ask about.
+
+    Raises:
+        ImageError: the upload is no picture, or too large.
+        VlmLabError: the scene is gone, or the disk is full.
+    """
     if wish.upload is not None:
-        picture = read_image(wish.upload)
-        params: dict[str, Any] = {"image_sha256": store_blob(picture.png)}
-        question = None
-    else:
-        scene = _scene(wish.scene_id, by)
-        touch_blob(scene.result["image_sha256"])
-        params = {"image_sha256": scene.result["image_sha256"], "concepts": scene.result["concepts"]}
-        question = scene.result
-    params |= {"sut": sut.slug, "domain": "driving"}
-    if wish.own_words:
-        return params | {"mode": "text", "prompt": wish.own_words}
-    return params | _question_params(question)
+        return AskedPicture(store_blob(read_image(wish.upload).png))
+    scene = _scene(wish.scene_id, by)
+    touch_blob(scene.result["image_sha256"])
+    return AskedPicture(scene.result["image_sha256"], scene.result)
+
+
+def asked_params(sut: SutRecord, wish: TryRequest, picture: AskedPicture) -> Values:
+    """Return the parameters of the job that asks one system in its own way.
+
+    Raises:
+        ConfigError: the system's stored settings are not valid any more.
+    """
+    asking = asking_of(sut)
+    params: Values = {"image_sha256": picture.sha256, "sut": sut.slug, "domain": "driving", "mode": wish.mode}
+    if picture.drawn is not None:
+        params["concepts"] = picture.drawn["concepts"]
+    if wish.mode == "text":
+        return params | {"prompt": wish.own_words}
+    if wish.mode == "boxes":
+        convention = asking.convention.model_dump(mode="json")
+        prompt = localization_prompt(asking, wish.targets)
+        return params | {"prompt": prompt, "targets": wish.targets, "convention": convention}
+    asked = _question_params(picture.drawn)
+    return params | asked | {"prompt": choice_prompt(asking, asked["prompt"])}
 
 
 def find_try(job_id: str, sut: SutRecord) -> Job | None:
     """Return the try of an address, if it asked this system."""
-    try:
-        wanted = UUID(job_id)
-    except ValueError:
+    wanted = read_uuid(job_id)
+    if wanted is None:
         return None
     return Job.objects.filter(pk=wanted, kind=JobKind.TRY_SUT, params__sut=sut.slug).first()
 
 
-def read_answer(job: Job) -> TriedAnswer | None:
-    """Return what a finished try says, or None where there is no lettered question."""
-    reading, params = job.result.get("reading"), job.params
-    if job.state != JobState.DONE or not reading:
+def read_uuid(text: str) -> uuid.UUID | None:
+    """Return the id of an address, or None where there is none."""
+    try:
+        return uuid.UUID(text)
+    except ValueError:
         return None
-    actions = load_domain(params.get("domain", "driving")).actions
-    answered = params.get("actions", {}).get(reading["letter"], "")
-    expected = params.get("expected_action", "")
-    direction = error_direction(expected, answered) if expected and answered else None
-    return TriedAnswer(
-        is_choice=True,
-        is_read=reading["status"] == "answered",
-        letter=reading["letter"],
-        action_label=actions.get(answered, ""),
-        expected_label=actions.get(expected, ""),
-        direction=direction or "",
+
+
+def do_try(params: Values) -> Values:
+    """Ask the system of a job and return the job's result.
+
+    Raises:
+        VlmLabError: the system is gone, off or cannot be loaded, or the call failed.
+    """
+    record = SutRecord.objects.select_related("api_key").filter(slug=params["sut"]).first()
+    if record is None:
+        raise VlmLabError("This system is not registered any more.")
+    with open_blob(params["image_sha256"]) as file:
+        image = file.read()
+    check_may_spend(record, calls=1, prompt_chars=len(params["prompt"]), size=png_size(image))
+    loading = time.monotonic()
+    sut = load_sut(record)
+    load_seconds = time.monotonic() - loading
+    request = SutRequest(image, params["prompt"])
+    [reply] = sut.generate([request])
+    count_calls(record.pk, [reply])
+    if reply.is_call_error:
+        raise VlmLabError(reply.call_error)
+    sent = sut.sut.describe_request(request)[:MOST_REQUEST_CHARACTERS]
+    return _result(reply, params, png_size(image)) | {"load_seconds": load_seconds, "request": sent}
+
+
+def _result(reply: SutReply, params: Values, size: tuple[int, int]) -> Values:
+    result: Values = {
+        "text": reply.text,
+        "finish_reason": reply.finish_reason,
+        "latency_ms": reply.latency_ms,
+        "input_tokens": reply.input_tokens,
+        "output_tokens": reply.output_tokens,
+        "reasoning_tokens": reply.reasoning_tokens,
+        "cost_usd": reply.cost_usd,
+        "n_attempts": reply.n_attempts,
+        "served_model": reply.served_model,
+        "seen_size": list(reply.seen_size) if reply.seen_size else None,
+        "size": list(size),
+    }
+    if params.get("mode") == "choice" and params.get("options"):
+        reading = parse_choice(reply.text, options=params["options"], finish_reason=reply.finish_reason)
+        result["reading"] = {"status": reading.status, "letter": reading.letter or ""}
+    if params.get("mode") == "boxes":
+        result["boxes"] = _read_boxes(reply, params["convention"], size)
+    return result
+
+
+def _read_boxes(reply: SutReply, convention: Mapping[str, Any], size: tuple[int, int]) -> Values:
+    from vlmlab.core.replies.boxes import parse_boxes  # only a worker reads boxes
+
+    reading = parse_boxes(
+        reply.text,
+        convention=convention,
+        image_size=size,
+        seen_size=reply.seen_size,
+        finish_reason=reply.finish_reason,
     )
+    return {
+        "status": reading.status,
+        "reason": reading.reason,
+        "flags": list(reading.flags),
+        "n_items": len(reading.items),
+        "items": [_box_row(item) for item in reading.items[:MOST_SHOWN_BOXES]],
+        "salvage": [_box_row(item) for item in reading.salvage[:MOST_SHOWN_BOXES]],
+    }
+
+
+def _box_row(item: Any) -> Values:
+    box = [round(float(value), 2) for value in item.box]
+    return {"label": item.label, "box": box, "flags": list(item.flags)}
 
 
 def _scene(scene_id: str, by: User) -> Job:
@@ -112,21 +220,15 @@ def _scene(scene_id: str, by: User) -> Job:
     return scene
 
 
-def _question_params(drawn: Mapping[str, Any] | None) -> dict[str, Any]:
+def _question_params(drawn: Mapping[str, Any] | None) -> Values:
     """Return prompt, options and, for a drawn scene, the expected action."""
     domain = load_domain("driving")
     if drawn is None:
         question = ask_question(domain, ("town_town01",), seed=0)
-        return {
-            "mode": "choice",
-            "prompt": question.prompt,
-            "options": question.options,
-            "actions": question.actions,
-        }
+        return {"prompt": question.prompt, "options": question.options, "actions": question.actions}
     options = drawn["question"]["options"]
     labels = {text: action for action, text in domain.option_texts.items()}
     return {
-        "mode": "choice",
         "prompt": drawn["question"]["prompt"],
         "options": options,
         "actions": {letter: labels.get(text, "") for letter, text in options.items()},

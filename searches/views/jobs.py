@@ -1,4 +1,4 @@
-"""The polled part that shows a short job: a scene being drawn, a system being asked."""
+"""The polled part that shows a short job: a scene being drawn, a system being asked or calibrated."""
 
 from typing import Any
 from uuid import UUID
@@ -9,13 +9,17 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from searches.enums import JobKind, JobState
-from searches.models import Job
+from searches.models import Calibration, Job
 from searches.services.job_pages import drawn_scene, job_wait
 from searches.services.sut_pages import enabled_suts
-from searches.services.trying import read_answer
+from searches.services.tried_answers import read_answer
 from vlmlab.web.errors import is_fragment_request
 
-PARTS = {JobKind.RENDER_SCENE: "searches/_job_scene.html", JobKind.TRY_SUT: "searches/_job_try.html"}
+PARTS = {
+    JobKind.RENDER_SCENE: "searches/_job_scene.html",
+    JobKind.TRY_SUT: "searches/_job_try.html",
+    JobKind.CALIBRATE_SUT: "searches/_job_calibration.html",
+}
 
 
 @never_cache
@@ -38,9 +42,10 @@ def job_context(job: Job) -> dict[str, Any]:
         "part": PARTS[JobKind(job.kind)],
         "wait": None if is_ended else job_wait(job),
     }
-    if job.state == JobState.DONE:
-        if job.kind == JobKind.RENDER_SCENE:
-            context |= {"scene": drawn_scene(job), "suts": enabled_suts()}
-        else:
-            context["answer"] = read_answer(job)
-    return context
+    if job.state != JobState.DONE:
+        return context
+    if job.kind == JobKind.RENDER_SCENE:
+        return context | {"scene": drawn_scene(job), "suts": enabled_suts()}
+    if job.kind == JobKind.CALIBRATE_SUT:
+        return context | {"calibration": Calibration.objects.select_related("sut").filter(job=job).first()}
+    return context | {"answer": read_answer(job)}

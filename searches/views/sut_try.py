@@ -1,7 +1,7 @@
 """Asking one system about one picture, and what it answered."""
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from searches import launch
 from searches.enums import JobKind, Queue
 from searches.forms.errors import add_lab_error
-from searches.forms.sut_try import TrySutForm
+from searches.forms.sut_try import QuestionForm, TrySutForm
 from searches.models import Job, SutRecord, User
 from searches.services.trying import TryRequest, drawn_scenes, find_try, try_params
 from searches.views.jobs import job_context
@@ -28,14 +28,14 @@ def sut_try(request: HttpRequest, slug: str) -> HttpResponse:
     form = TrySutForm(
         request.POST or None,
         request.FILES or None,
-        scenes=[(str(job.pk), _scene_words(job)) for job in scenes],
-        initial=_asked_before(tried, scenes)
+        scenes=scene_choices(scenes),
+        initial=asked_before(tried, scenes)
         if tried
         else {"scene": request.GET.get("scene", ""), "mode": "choice"},
     )
     if request.method == "POST" and form.is_valid():
         try:
-            params = try_params(sut, _wish(form), by=person)
+            params = try_params(sut, wish_of(form), by=person)
             job = launch.start_job(JobKind.TRY_SUT, params, by=person, queue=Queue(sut.queue))
         except ImageError as error:
             form.add_error("picture", str(error))
@@ -47,21 +47,30 @@ def sut_try(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "searches/sut_try.html", context, status=422 if form.errors else 200)
 
 
-def _wish(form: TrySutForm) -> TryRequest:
+def wish_of(form: QuestionForm) -> TryRequest:
+    """Return what a valid form asks."""
     cleaned = form.cleaned_data
     upload = cleaned["picture"]
     return TryRequest(
         upload=upload.read() if upload else None,
         scene_id=cleaned["scene"],
-        own_words=cleaned["prompt"].strip() if cleaned["mode"] == "text" else "",
+        mode=cleaned["mode"],
+        own_words=cleaned["prompt"].strip(),
+        targets=" ".join(cleaned["targets"].split()),
     )
 
 
-def _asked_before(job: Job, scenes: Sequence[Job]) -> dict[str, str]:
+def scene_choices(scenes: Sequence[Job]) -> list[tuple[str, str]]:
+    """Return the scenes of a person as choices: id, words."""
+    return [(str(job.pk), _scene_words(job)) for job in scenes]
+
+
+def asked_before(job: Job, scenes: Sequence[Job]) -> dict[str, Any]:
     """Return the form as it was sent, so that the same picture can be asked something else."""
     picture, mode = job.params["image_sha256"], job.params["mode"]
     scene = next((str(one.pk) for one in scenes if one.result["image_sha256"] == picture), "")
-    return {"scene": scene, "mode": mode, "prompt": job.params["prompt"] if mode == "text" else ""}
+    prompt = job.params["prompt"] if mode == "text" else ""
+    return {"scene": scene, "mode": mode, "prompt": prompt, "targets": job.params.get("targets", "")}
 
 
 def _scene_words(job: Job) -> str:

@@ -97,6 +97,18 @@ def decode_png(png: bytes) -> npt.NDArray[np.uint8]:
         raise ImageError("A stored picture cannot be decoded.", hint="Restore it from a backup.") from error
 
 
+def png_size(png: bytes) -> tuple[int, int]:
+    """Return width and height in pixels as a PNG's header gives them; no pixel is decoded.
+
+    Raises:
+        ImageError: the bytes are no PNG.
+    """
+    if len(png) < 24 or not png.startswith(b"\x89PNG\r\n\x1a\n"):
+        raise ImageError("A stored picture is no PNG.", hint="Restore it from a backup.")
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height
+
+
 def read_image(data: bytes, limits: ImageLimits = DEFAULT_LIMITS) -> CanonicalImage:
     """Check an uploaded file and return it as the canonical picture.
 

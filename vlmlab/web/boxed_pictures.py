@@ -1,15 +1,24 @@
-"""A picture with two-coloured, numbered boxes over it, from stored annotations."""
+"""A picture with two-coloured, numbered boxes over it: a scene's truth, or what was read from a reply."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 TAG_WIDTH, TAG_HEIGHT = 17, 16
+
+BoxKind = Literal["truth", "read", "lenient"]
+CLASSES: dict[BoxKind, str] = {"truth": "truth", "read": "clean", "lenient": "given"}
+"""Whose box it is -> class of its outline: solid for the truth, dashed for an answer, dotted if lenient."""
 
 
 @dataclass(frozen=True)
 class DrawnBox:
-    """One numbered box in pixels of the picture."""
+    """One numbered box in pixels of the picture.
+
+    Attributes:
+        number: on its tag; 0 draws no tag.
+        kind: whose box it is.
+    """
 
     number: int
     label: str
@@ -17,7 +26,13 @@ class DrawnBox:
     y: float
     width: float
     height: float
-    visible_percent: int
+    visible_percent: int = 100
+    kind: BoxKind = "truth"
+
+    @property
+    def css(self) -> str:
+        """Class of the outline and of the tag."""
+        return CLASSES[self.kind]
 
     @property
     def tag_y(self) -> float:
@@ -27,7 +42,7 @@ class DrawnBox:
 
 @dataclass(frozen=True)
 class BoxedPicture:
-    """A stored picture with the boxes of its required objects.
+    """A stored picture with boxes over it.
 
     Attributes:
         url: address of the picture.
@@ -40,6 +55,11 @@ class BoxedPicture:
     width: int
     height: int
     boxes: tuple[DrawnBox, ...] = ()
+
+    @property
+    def numbered(self) -> list[DrawnBox]:
+        """The boxes with a number, whose names are listed under the picture."""
+        return [box for box in self.boxes if box.number]
 
 
 def boxes_of(
@@ -58,15 +78,23 @@ def boxes_of(
     return tuple(_box(number, one, labels) for number, one in enumerate(shown, start=1))
 
 
+def read_box(number: int, label: str, corners: Sequence[float], *, kind: BoxKind = "read") -> DrawnBox:
+    """Return a box that was read from a reply, or a known one.
+
+    Args:
+        number: on its tag; 0 draws no tag.
+        label: what the system called it.
+        corners: x_min, y_min, x_max, y_max in pixels of the picture.
+        kind: whose box it is.
+    """
+    x_min, y_min, x_max, y_max = (float(value) for value in corners)
+    return DrawnBox(number, label, x_min, y_min, max(x_max - x_min, 1.0), max(y_max - y_min, 1.0), kind=kind)
+
+
 def _box(number: int, annotation: Mapping[str, Any], labels: Mapping[str, str]) -> DrawnBox:
-    x_min, y_min, x_max, y_max = (float(value) for value in annotation["visible_box"])
     concept = str(annotation.get("concept") or annotation.get("kind") or "object")
-    return DrawnBox(
-        number=number,
-        label=labels.get(concept, concept.replace("_", " ")),
-        x=x_min,
-        y=y_min,
-        width=max(x_max - x_min, 1.0),
-        height=max(y_max - y_min, 1.0),
-        visible_percent=round(100 * float(annotation.get("visible_fraction", 1.0))),
+    box = read_box(
+        number, labels.get(concept, concept.replace("_", " ")), annotation["visible_box"], kind="truth"
     )
+    visible = round(100 * float(annotation.get("visible_fraction", 1.0)))
+    return DrawnBox(number, box.label, box.x, box.y, box.width, box.height, visible)
