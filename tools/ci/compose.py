@@ -50,6 +50,7 @@ def main(path: Path = Path("compose.yaml")) -> int:
     ):
         environment = {
             "VLMLAB_SECRET_KEY": "check",
+            "VLMLAB_FIELD_KEYS": "check",
             "POSTGRES_PASSWORD": "check",
             "PATH": str(Path(docker).parent),
         }
