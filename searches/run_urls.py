@@ -16,6 +16,7 @@ urlpatterns = [
     path("runs/<int:pk>/cancel/", runs.run_cancel, name="run_cancel"),
     path("runs/<int:pk>/pause/", runs.run_pause, name="run_pause"),
     path("runs/<int:pk>/resume/", runs.run_resume, name="run_resume"),
+    path("runs/<int:pk>/raise-limit/", runs.run_raise_limit, name="run_raise_limit"),
     path("runs/<int:pk>/clone/", run_create.run_clone, name="run_clone"),
     path("runs/<int:pk>/retry-call-errors/", runs.run_retry_call_errors, name="run_retry_call_errors"),
     path("runs/<int:pk>/export/<str:what>.<str:fmt>", sets.run_export, name="run_export"),

@@ -98,6 +98,18 @@ class RunForm(forms.Form):
         return [self[name] for name in names]
 
 
+class RaiseLimitForm(forms.Form):
+    """The new spending limit of a run that its old one halted."""
+
+    new_limit = forms.FloatField(
+        label="New limit",
+        required=False,
+        help_text="US dollars that the run may cost in all. Empty: no limit.",
+        error_messages={"invalid": "Enter an amount such as 2.50, or nothing for no limit."},
+    )
+    new_limit.widget.attrs["step"] = "any"
+
+
 def config_field_names() -> tuple[str, ...]:
     """Return the settings of the core that the form shows as they are (the two image sizes are one field)."""
     return tuple(name for name in RevelioConfig.model_fields if name not in ("image_width", "image_height"))

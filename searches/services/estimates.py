@@ -6,12 +6,20 @@ from django.db.models import F, QuerySet
 
 from searches.enums import JobKind, JobState
 from searches.models import Job, SearchRun, SutRecord
+from searches.services.spending import most_an_inference_costs
+from searches.services.suts import params_of
 from vlmlab.core.revelio.config import RevelioConfig
-from vlmlab.web.numbers import write_duration, write_many
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.core.suts.pictures import fitted_size
+from vlmlab.core.suts.prices import cost_of, likely_input_tokens
+from vlmlab.core.suts.remote_params import RemoteParams
+from vlmlab.web.numbers import write_duration, write_many, write_money
 
 GUESSED_RENDER_SECONDS = 1.5
 GUESSED_ANSWER_SECONDS = 0.5
 GUESS_SIZE = (448, 336)  # pixels of the scenes that the guess is for
+GUESSED_PROMPT_CHARACTERS = 400
+GUESSED_OUTPUT_TOKENS = 100
 RECENT_RUNS = 5
 FEWEST_INFERENCES = 8  # below, starting up says more than the pace
 
@@ -22,27 +30,61 @@ class Estimate:
 
     Attributes:
         seconds: wall time on one worker, rounded.
-        cost_usd: money; 0 for local systems.
-        text: both as a sentence with what they rest on.
+        cost_usd: money, 0 for systems on this machine; None when a price is unknown.
+        most_usd: what it cannot pass, by its limit or by the longest reply to every question; None when a
+            price is unknown.
+        text: all of it as sentences with what they rest on.
     """
 
     seconds: float
-    cost_usd: float
+    cost_usd: float | None
+    most_usd: float | None
     text: str
 
 
-def estimate(sut: SutRecord, config: RevelioConfig) -> Estimate:
-    """Return how long a run will take and cost, from recent runs of the system at this picture size."""
+def estimate(sut: SutRecord, config: RevelioConfig, *, domain_slug: str = DOMAIN_SLUGS[0]) -> Estimate:
+    """Return how long a run will take and cost, from recent runs of the system at this picture size.
+
+    Raises:
+        VlmLabError: the domain is unknown, or the system's stored settings are not valid any more.
+    """
     pace, basis = _pace(sut, config)
     seconds = config.inference_budget * pace
     if config.wall_clock_budget_s is not None:
         seconds = min(seconds, config.wall_clock_budget_s)
     rounded = round_duration(seconds)
     text = f"About {write_duration(rounded)} on one worker: {basis}."
-    cost = (sut.spend_usd / sut.n_calls if sut.n_calls else 0.0) * config.inference_budget
-    if cost:
-        text += f" About {cost:.2f} US dollars."
-    return Estimate(rounded, cost, text)
+    domain = load_domain(domain_slug)
+    most_each = most_an_inference_costs(sut, config, domain=domain)
+    if most_each is None:
+        return Estimate(
+            rounded, None, None, f"{text} What it costs is unknown: enter its prices on its page to see it."
+        )
+    most = config.inference_budget * most_each
+    if config.spend_cap_usd is not None:
+        most = min(most, config.spend_cap_usd)
+    each, cost_basis = _cost_each(sut, config)
+    cost = min(config.inference_budget * each, most)
+    if most:
+        text += f" About {write_money(cost)}, {cost_basis}; never more than {write_money(most)}."
+    return Estimate(rounded, cost, most, text)
+
+
+def _cost_each(sut: SutRecord, config: RevelioConfig) -> tuple[float, str]:
+    """Return US dollars an inference, and what that rests on; tokens count at today's prices."""
+    params = params_of(sut)
+    answered = sut.n_calls - sut.n_call_errors
+    if isinstance(params, RemoteParams):
+        if answered and sut.input_tokens:
+            measured = cost_of(params, input_tokens=sut.input_tokens, output_tokens=sut.output_tokens)
+            return measured / answered, f"as {write_many(answered, 'answer')} took so far"
+        size = fitted_size((config.image_width, config.image_height), params.max_image_side)
+        tokens = likely_input_tokens(params, "x" * GUESSED_PROMPT_CHARACTERS, size)
+        guessed = cost_of(params, input_tokens=round(tokens), output_tokens=GUESSED_OUTPUT_TOKENS)
+        return guessed, "a guess before its first answer"
+    if sut.n_calls:
+        return sut.spend_usd / sut.n_calls, f"as {write_many(sut.n_calls, 'call')} took so far"
+    return getattr(params, "price_usd", 0.0), "by its price"
 
 
 def round_duration(seconds: float) -> float:

@@ -21,6 +21,7 @@ from searches.services.results import (
     run_overview,
     thin,
 )
+from searches.services.spending import Hold, hold_of, run_cap_of
 from vlmlab.core.revelio.metrics import ConvergencePoint, RevelioMetrics
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.evidence import set_words
@@ -80,6 +81,7 @@ class RunPage:
     Attributes:
         who: the worker that has it, in words.
         problem: why nothing moves, with what to do; "" when all is well.
+        hold: the spending limit that halted it, None for any other run.
     """
 
     overview: RunOverview
@@ -89,6 +91,17 @@ class RunPage:
     log: LogPart
     who: str
     problem: str
+    hold: Hold | None
+
+    @property
+    def run_cap(self) -> float | None:
+        """What the run may cost, None without a limit."""
+        return run_cap_of(self.run, self.overview.config)
+
+    @property
+    def cost_a_mode(self) -> float | None:
+        """What a failure mode has cost so far; None where nothing was found or spent."""
+        return self.run.spend_usd / self.run.n_modes if self.run.spend_usd and self.run.n_modes else None
 
     @property
     def run(self) -> SearchRun:
@@ -121,6 +134,7 @@ def run_page(run: SearchRun) -> RunPage:
         log=log_part(run, limit=LOG_LINES),
         who=_who(run),
         problem=_problem(run),
+        hold=hold_of(run, overview.config, domain=overview.domain),
     )
 
 

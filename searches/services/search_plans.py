@@ -28,7 +28,9 @@ class SearchPlan:
     Attributes:
         n_inferences: at most, in all runs.
         n_sets: valid concept sets under the settings.
-        seconds, cost_usd: sums over the runs.
+        seconds: sum over the runs.
+        cost_usd, most_usd: expected cost and its upper bound, summed over the runs whose price is known.
+        unpriced: names of the systems whose price is unknown.
         lines: one for each system.
         shell: the commands that start the same.
     """
@@ -38,6 +40,8 @@ class SearchPlan:
     n_sets: int
     seconds: float
     cost_usd: float
+    most_usd: float
+    unpriced: tuple[str, ...]
     lines: tuple[SutEstimate, ...]
     shell: tuple[str, ...]
 
@@ -50,13 +54,15 @@ def plan_search(
     Raises:
         VlmLabError: the domain is unknown, or no set is left to search.
     """
-    lines = tuple(SutEstimate(sut, estimate(sut, config)) for sut in suts)
+    lines = tuple(SutEstimate(sut, estimate(sut, config, domain_slug=domain_slug)) for sut in suts)
     return SearchPlan(
         n_runs=len(lines),
         n_inferences=len(lines) * config.inference_budget,
         n_sets=len(allowed_masks(load_domain(domain_slug), config)),
         seconds=sum(line.estimate.seconds for line in lines),
-        cost_usd=sum(line.estimate.cost_usd for line in lines),
+        cost_usd=sum(line.estimate.cost_usd or 0.0 for line in lines),
+        most_usd=sum(line.estimate.most_usd or 0.0 for line in lines),
+        unpriced=tuple(line.sut.name for line in lines if line.estimate.cost_usd is None),
         lines=lines,
         shell=tuple(
             shell_command(config, sut.slug, domain_slug=domain_slug, run_seed=run_seed) for sut in suts

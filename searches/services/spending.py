@@ -83,6 +83,31 @@ class Limits:
         return None if self.sut_cap is None else max(0.0, self.sut_cap - self.sut_spent - self.sut_held)
 
 
+@dataclass(frozen=True)
+class Hold:
+    """Why a run may not spend more, for its page.
+
+    Attributes:
+        limits: as they stand now.
+        batch: the most that the next batch can cost, None when a price is unknown.
+        is_of_run: whether the run's own limit is too small; else it is the system's.
+    """
+
+    limits: Limits
+    batch: float | None
+    is_of_run: bool
+
+
+def hold_of(run: SearchRun, config: RevelioConfig, *, domain: Domain) -> Hold | None:
+    """Return what holds a run that spending halted; None for any other run."""
+    if not run.is_halted_by_spending or run.state != RunState.PAUSED:
+        return None
+    limits = limits_of(run, config)
+    batch = batch_cost(run.sut, config, domain=domain)
+    left = limits.run_left
+    return Hold(limits, batch, is_of_run=left is not None and (batch is None or batch > left))
+
+
 def run_cap_of(run: SearchRun, config: RevelioConfig) -> float | None:
     """Return the spending limit of a run: a person's, else that of its settings; None without one."""
     cap = config.spend_cap_usd if run.spend_cap_usd is None else run.spend_cap_usd

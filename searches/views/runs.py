@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from searches import launch
 from searches.charts.convergence import Curve, convergence_chart
 from searches.filters.runs import RunFilter
+from searches.forms.run import RaiseLimitForm
 from searches.models import SearchRun, User
 from searches.services import run_pages, runs
 from searches.services.finding_lists import run_findings
@@ -42,12 +43,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one run."""
     run = _run(pk)
-    context = _live(run) | {"comes_later": run_pages.comes_later(run)}
-    if run.is_final:
-        context |= {"findings": run_findings(run)}
-        if not context["comes_later"]:
-            context |= _metrics(run)
-    return render(request, "searches/run_detail.html", context)
+    return render(request, "searches/run_detail.html", _page(run))
 
 
 @require_safe
@@ -111,6 +107,26 @@ def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+def run_raise_limit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Give a run that its spending limit halted a new one, and go on."""
+    run = _run(pk)
+    form = RaiseLimitForm(request.POST)
+    if form.is_valid():
+        try:
+            launch.raise_limit(run, new_limit=form.cleaned_data["new_limit"], by=cast(User, request.user))
+        except VlmLabError as error:
+            if error.field not in form.fields:
+                messages.error(request, str(error))
+                return redirect(run)
+            form.add_error(error.field, str(error))
+        else:
+            messages.success(request, "The new limit holds, and the run goes on where it was.")
+            return redirect(run)
+    run = _run(pk)
+    return render(request, "searches/run_detail.html", _page(run) | {"limit_form": form}, status=422)
+
+
+@require_POST
 def run_retry_call_errors(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask only the failed calls again."""
     return _act(request, pk, launch.retry_call_errors, "The failed calls are asked again.")
@@ -134,6 +150,15 @@ def _run(pk: int) -> SearchRun:
     return run
 
 
+def _page(run: SearchRun) -> dict[str, Any]:
+    context = _live(run) | {"comes_later": run_pages.comes_later(run)}
+    if run.is_final:
+        context |= {"findings": run_findings(run)}
+        if not context["comes_later"]:
+            context |= _metrics(run)
+    return context
+
+
 def _metrics(run: SearchRun) -> dict[str, Any]:
     metrics = run_pages.cached_metrics(run)
     return {
@@ -155,6 +180,7 @@ def _live(run: SearchRun) -> dict[str, Any]:
         "config": page.overview.config,
         "chart": convergence_chart(curves, budget=budget, slug=f"run-{run.pk}-failure-modes"),
         "etag": run_pages.page_etag(run),
-        "can_resume": run.state in runs.RESUMABLE,
+        "limit_form": RaiseLimitForm(),
+        "can_resume": run.state in runs.RESUMABLE and not (page.hold and page.hold.is_of_run),
         "can_retry": run.n_call_errors > 0 and run.state in runs.RETRIABLE,
     }

@@ -65,12 +65,48 @@ def test_pictures_are_timed_on_runs_of_other_systems_or_on_scenes_drawn_by_peopl
 
 
 def test_a_time_limit_bounds_the_time_and_earlier_spending_gives_the_cost():
-    sut = make_sut(n_calls=12, n_call_errors=2, latency_ms_sum=5000.0, spend_usd=0.6)
+    sut = make_sut(
+        params={"price_usd": 0.06}, n_calls=12, n_call_errors=2, latency_ms_sum=5000.0, spend_usd=0.6
+    )
 
     guess = estimate(sut, RevelioConfig(inference_budget=100, wall_clock_budget_s=60))
 
     assert (guess.seconds, guess.cost_usd) == (60.0, pytest.approx(5.0))
-    assert guess.text.endswith(" About 5.00 US dollars.")
+    assert guess.most_usd == pytest.approx(6.0)
+    assert guess.text.endswith(" About $5.00, as 12 calls took so far; never more than $6.00.")
+
+
+def priced(**values: object):
+    prices = {"input_price_usd": 1.0, "output_price_usd": 10.0, "max_output_tokens": 100}
+    return make_sut(kind="openai_chat", params={"model": "m"} | prices, **values)
+
+
+def test_measured_tokens_at_todays_prices_give_the_cost_and_the_longest_reply_its_bound():
+    sut = priced(n_calls=11, n_call_errors=1, input_tokens=5_000, output_tokens=200)
+
+    guess = estimate(sut, RevelioConfig(inference_budget=100))
+
+    # 500 and 20 tokens an answer: 0.0005 + 0.0002 dollars
+    assert guess.cost_usd == pytest.approx(0.07)
+    # 380 bytes, ceil(448 x 336 / 196) = 768 and 3,000 for the picture, 200 around: 4,348 + 100 at most
+    assert guess.most_usd == pytest.approx(100 * (4_348 * 1.0 + 100 * 10.0) / 1e6)
+    assert guess.text.endswith(" About $0.07, as 10 answers took so far; never more than $0.53.")
+
+
+def test_a_system_without_answers_gets_a_guess_and_a_spending_limit_bounds_it():
+    guess = estimate(priced(), RevelioConfig(inference_budget=1000, spend_cap_usd=1.0))
+
+    # 400 / 4 + 448 x 336 / 784 = 292 tokens in, 100 out
+    assert guess.cost_usd == pytest.approx(1.0)
+    assert guess.most_usd == pytest.approx(1.0)
+    assert "a guess before its first answer" in guess.text
+
+
+def test_without_prices_the_cost_is_said_to_be_unknown():
+    guess = estimate(make_sut(kind="openai_chat", params={"model": "m"}), RevelioConfig())
+
+    assert (guess.cost_usd, guess.most_usd) == (None, None)
+    assert guess.text.endswith("What it costs is unknown: enter its prices on its page to see it.")
 
 
 @pytest.mark.parametrize(
