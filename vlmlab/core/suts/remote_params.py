@@ -34,7 +34,7 @@ class RemoteParams(BaseModel):
     model: str = Field(
         min_length=1,
         max_length=200,
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$",
+        pattern=r"^[A-Za-z0-9/.][A-Za-z0-9._:/@+-]*$",
         title="Model",
         description="The provider's name of the model, as its documentation writes it.",
     )
