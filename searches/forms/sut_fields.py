@@ -10,6 +10,7 @@ from searches.services.sut_settings import Leaf
 from vlmlab.core.complaints import number_wanted, range_words
 from vlmlab.core.suts.asking import PROMPT_STYLES
 
+NOTHING = " "  # stands after a label instead of the word "optional"
 LONG_TEXT = 1_000  # from so many characters on, a text has a field of several lines
 MOST_JSON_CHARACTERS = 20_000
 NOT_A_CHOICE = "“%(value)s” is none of the choices. Take one of the list."
@@ -24,8 +25,8 @@ CHOICE_WORDS: dict[str, dict[str, str]] = {
         "seen_pixels": "Pixels of the picture it saw",
     },
     "asking.convention.order": {
-        "xyxy": "left, top, right, bottom (xyxy)",
-        "yxyx": "top, left, bottom, right (yxyx)",
+        "xyxy": "x first (xyxy)",
+        "yxyx": "y first (yxyx)",
     },
     "image_detail": {"": "Not sent"},
     "media_resolution": {"": "Not sent"},
@@ -81,6 +82,18 @@ def can_be_typed(leaf: Leaf) -> bool:
 
 def form_field(leaf: Leaf) -> forms.Field:
     """Return the form field of a setting; limits are judged by the core, so that there is one voice."""
+    field = _field(leaf)
+    if leaf.default not in (None, "", {}) or leaf.info.is_required() or isinstance(field, forms.ChoiceField):
+        field.unit = NOTHING  # type: ignore[attr-defined]  # read by the tag that draws fields
+    return field
+
+
+def shown_value(value: Any) -> Any:
+    """Return a stored value as a field shows it: 1000 and not 1000.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _field(leaf: Leaf) -> forms.Field:
     options: dict[str, Any] = {"label": leaf.title, "help_text": help_of(leaf), "required": False}
     kinds = [kind for kind in get_args(leaf.info.annotation) if kind is not type(None)]
     if leaf.path in TABLES:

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.text import slugify
 
 from searches.enums import Queue
-from searches.forms.sut_fields import can_be_typed, form_field, typed_value
+from searches.forms.sut_fields import NOTHING, can_be_typed, form_field, shown_value, typed_value
 from searches.forms.sut_sections import ADVANCED, SECTIONS, SectionPlan
 from searches.models import SutRecord
 from searches.services.checkpoints import known_checkpoints
@@ -89,7 +89,7 @@ class SutForm(forms.Form):
             self._add_place()
         for name, leaf in self.leaves.items():
             self.fields[name] = form_field(leaf)
-            self.initial[name] = value_at(self.base, leaf.path, default=leaf.default)
+            self.initial[name] = shown_value(value_at(self.base, leaf.path, default=leaf.default))
         if self.kind.key_words:
             self._add_key_fields()
         self.initial.update(values or {})
@@ -136,6 +136,8 @@ class SutForm(forms.Form):
             ),
             help_text="Write-only: it is stored sealed and never shown again.",
         )
+        for name in ("api_key", "secret"):
+            self.fields[name].unit = NOTHING  # type: ignore[attr-defined]  # read by the tag that draws fields
 
     def clean(self) -> dict[str, Any]:
         """Check place, key and settings; every complaint of the core lands at its field."""
@@ -235,6 +237,11 @@ class SutForm(forms.Form):
         if choice == NEW_KEY:
             return KeyWish(new_name=cleaned["key_name"] or cleaned["name"], secret=cleaned["secret"])
         return KeyWish(stored=int(choice) if choice else None)
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a key is chosen or entered."""
+        return bool(self.cleaned_data.get("api_key") or self.cleaned_data.get("secret"))
 
     def queue(self) -> Queue:
         """Return the queue of the device; the service puts remote kinds into theirs."""

@@ -28,7 +28,7 @@ SECTIONS: tuple[SectionPlan, ...] = (
         "Which weights, on which machine.",
         ("folder", "hub_id", "base_url", "model", "region", "revision"),
     ),
-    SectionPlan("key", "Key", "Stored sealed; nobody sees it again.", ("api_key", "key_name", "secret")),
+    SectionPlan("key", "Key", "Stored sealed; nobody sees it again.", ("api_key", "secret", "key_name")),
     SectionPlan(
         "asking",
         "How it is asked",

@@ -13,10 +13,9 @@ from searches.enums import CalibrationStatus, JobKind
 from searches.models import AuditEntry, Finding, Job, SearchRun, SpendDay, SutRecord, SutVersion
 from searches.services.calibrations import CalibrationState, calibration_of, calibration_states
 from searches.services.sut_health import Health, health_of, loaded_slugs, spend_cap
-from searches.services.sut_requests import ShownRequest, shown_requests
+from searches.services.sut_requests import ShownRequest, example_prompts
 from searches.services.sut_settings import Setting, effective_settings
-from vlmlab.core.errors import VlmLabError
-from vlmlab.core.suts.kinds import SUT_KINDS
+from vlmlab.core.suts.kinds import SUT_KINDS, parse_params
 
 RECENT_RUNS = 8
 RECENT_TRIES = 5
@@ -146,7 +145,7 @@ def sut_overview(sut: SutRecord) -> SutOverview:
         health=health_of(sut, loaded=loaded_slugs()),
         setting_groups=_grouped(settings),
         settings_problem=problem,
-        requests=() if problem else _requests(sut),
+        requests=() if problem else example_prompts(parse_params(sut.kind, sut.params)),
         calibration=calibration,
         calibration_word=calibration_word(calibration),
         is_remote=_is_remote(sut),
@@ -189,13 +188,6 @@ def spend_days(sut: SutRecord, *, today: date | None = None) -> tuple[SpendDay, 
 def is_price_known(sut: SutRecord) -> bool:
     """Whether what its calls cost can be told; systems on this machine cost nothing."""
     return not _is_remote(sut) or all(sut.params.get(name) is not None for name in PRICES)
-
-
-def _requests(sut: SutRecord) -> tuple[ShownRequest, ...]:
-    try:
-        return shown_requests(sut.kind, sut.params)
-    except VlmLabError:  # a checkpoint that is gone; the page says so elsewhere
-        return ()
 
 
 def _badge(status: CalibrationStatus, good: str) -> tuple[str, str]:

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
+
+from pydantic import BaseModel
 
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.questions import ask_question
@@ -18,35 +20,47 @@ SAMPLE_TARGETS = "the red car"
 
 @dataclass(frozen=True)
 class ShownRequest:
-    """One request in words: what it is for, the prompt, and everything that is sent."""
+    """One request in words.
+
+    Attributes:
+        title: what it is for.
+        prompt: the words that are sent.
+        text: everything that is sent, "" where only the words were asked for.
+    """
 
     title: str
-    slug: str
     prompt: str
-    text: str
+    text: str = ""
 
 
-def shown_requests(kind: str, params: Mapping[str, Any]) -> tuple[ShownRequest, ...]:
-    """Return what would be sent to find a thing, and to answer the driving question.
+def example_prompts(params: BaseModel) -> tuple[ShownRequest, ...]:
+    """Return the words with which a system is asked to find a thing, and for the driving question."""
+    asking = getattr(params, "asking", None)
+    if not isinstance(asking, AskingParams):
+        return ()
+    return (
+        ShownRequest("Find a thing", localization_prompt(asking, SAMPLE_TARGETS)),
+        ShownRequest("Answer a question", choice_prompt(asking, _sample_question())),
+    )
+
+
+def shown_requests(kind: str, params: Mapping[str, Any], *, has_key: bool) -> tuple[ShownRequest, ...]:
+    """Return exactly what would be sent for the same two questions.
 
     Raises:
-        ConfigError: a setting is out of range.
+        VlmLabError: a setting is out of range, or settings contradict each other.
     """
     from vlmlab.core.suts.preview import preview_request
 
     checked = parse_params(kind, params)
-    asking = getattr(checked, "asking", None)
-    if not isinstance(asking, AskingParams):
-        return ()
-    prompts = (
-        ("Find a thing", "find", localization_prompt(asking, SAMPLE_TARGETS)),
-        ("Answer a question", "answer", choice_prompt(asking, _sample_question())),
-    )
     return tuple(
-        ShownRequest(
-            title, slug, prompt, _tidy(preview_request(kind, checked, SutRequest(_sample_png(), prompt)))
+        replace(
+            shown,
+            text=_tidy(
+                preview_request(kind, checked, SutRequest(_sample_png(), shown.prompt), has_key=has_key)
+            ),
         )
-        for title, slug, prompt in prompts
+        for shown in example_prompts(checked)
     )
 
 

@@ -128,7 +128,7 @@ def sut_preview(request: HttpRequest, slug: str) -> HttpResponse:
     sut = get_object_or_404(SutRecord, slug=slug)
     context: dict[str, Any] = {"sut": sut}
     try:
-        context["requests"] = shown_requests(sut.kind, sut.params)
+        context["requests"] = shown_requests(sut.kind, sut.params, has_key=sut.api_key_id is not None)
     except VlmLabError as error:
         context["problem"] = str(error)
     return render(request, "searches/sut_preview_page.html", context)
@@ -142,7 +142,7 @@ def _preview_of_form(request: HttpRequest, form: SutForm, context: dict[str, Any
         context["problem"] = "Correct these first: " + ", ".join(str(bound.label) for bound in wrong) + "."
     else:
         try:
-            context["requests"] = shown_requests(form.kind.name, form.params())
+            context["requests"] = shown_requests(form.kind.name, form.params(), has_key=form.has_key)
         except VlmLabError as error:
             context["problem"] = str(error)
     if getattr(request, "htmx", False):

@@ -18,7 +18,7 @@ from vlmlab.core.suts.remote_params import RemoteParams
 _ANYWHERE = NetworkPolicy(
     tuple(AllowedNetwork(ip_network(every), 1, 65_535) for every in ("0.0.0.0/0", "::/0"))
 )
-_ANY_KEY = "preview-without-a-key"
+_ANY_KEY = "preview:without-a-key"  # with the colon of a pair of AWS keys
 
 
 def preview_request(kind: str, params: BaseModel, request: SutRequest, *, has_key: bool | None = None) -> str:
