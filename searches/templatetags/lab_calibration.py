@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from django import template
 from django.urls import reverse
@@ -25,6 +25,27 @@ class CalibrationWarning:
     label: str
 
 
+class HasSut(Protocol):
+    """A line about one system."""
+
+    @property
+    def sut(self) -> SutRecord:
+        """The system."""
+        ...
+
+
+@register.simple_tag
+def calibration_notes() -> dict[int, str]:
+    """Return a few words for each system whose lettered answers are not known to be readable, by its key."""
+    suts = list(SutRecord.objects.filter(is_enabled=True))
+    states = calibration_states(suts)
+    return {
+        sut.pk: f"Answers: {states[sut.pk].answers_badge.label.lower()}."
+        for sut in suts
+        if states[sut.pk].answers_warning
+    }
+
+
 @register.simple_tag
 def calibration_badge(status: str) -> SafeString:
     """Draw the verdict of a calibration on boxes or on answers."""
@@ -32,9 +53,13 @@ def calibration_badge(status: str) -> SafeString:
 
 
 @register.inclusion_tag("searches/_calibration_warnings.html")
-def calibration_warnings(suts: Iterable[SutRecord] | SutRecord | None) -> dict[str, Any]:
-    """Warn of systems whose lettered answers are not known to be readable; nothing when all are."""
-    chosen = [suts] if isinstance(suts, SutRecord) else list(suts or ())
+def calibration_warnings(of: "Iterable[HasSut] | SutRecord") -> dict[str, Any]:
+    """Warn of systems whose lettered answers are not known to be readable; nothing when all are.
+
+    Args:
+        of: a system, or lines that have one.
+    """
+    chosen = [of] if isinstance(of, SutRecord) else [line.sut for line in of]
     states = calibration_states(chosen) if chosen else {}
     warnings = [_warning(sut, states[sut.pk]) for sut in chosen if states[sut.pk].answers_warning]
     return {"warnings": warnings}
