@@ -105,7 +105,7 @@ def test_the_progress_takes_the_same_queries_for_any_number_of_sets(sets, django
         make_trial(run, ("cone", ("far", "near", "on_lane")[number]), verdicts="FFFPF")
     client = browser_of(Role.RESEARCHER)
 
-    with django_assert_num_queries(8):  # session, person, run, calibration, best sets, pictures, findings, log
+    with django_assert_num_queries(8):  # session, person, run, calibration, sets, pictures, findings, log
         client.get(f"/runs/{run.pk}/progress/")
 
 
