@@ -10,6 +10,7 @@ from django.utils import timezone
 from searches.enums import LIVE_STATES, FindingState, RunState
 from searches.models import Finding, SearchRun, SutRecord
 from searches.services.navigation import alive_workers
+from searches.services.spend_totals import RecentSpend, recent_spend
 from searches.services.sut_pages import SutLine, sut_lines, suts_with_counts
 
 RECENT_RUNS = 7
@@ -38,7 +39,7 @@ class Totals:
     minimal: int
     inferences: int
     call_errors: int
-    spend_usd: float
+    spend: RecentSpend
     busy_workers: int
     workers: int
     queued_runs: int
@@ -102,13 +103,12 @@ def _totals(counts: dict[str, int | None]) -> Totals:
     workers = alive_workers().aggregate(
         all=Count("pk"), busy=Count("pk", filter=Q(run_id__isnull=False) | ~Q(job_id=""))
     )
-    spend = SutRecord.objects.aggregate(usd=Sum("spend_usd"))["usd"]
     return Totals(
         suspected=findings["suspected"],
         minimal=findings["minimal"],
         inferences=counts["inferences"] or 0,
         call_errors=counts["call_errors"] or 0,
-        spend_usd=spend or 0.0,
+        spend=recent_spend(),
         busy_workers=workers["busy"],
         workers=workers["all"],
         queued_runs=counts["queued"] or 0,
@@ -133,6 +133,8 @@ def _todo_of(run: SearchRun) -> Todo:
     url, name = run.get_absolute_url(), f"Run {run.pk}"
     if run.state == RunState.FAILED:
         return Todo("warning", name, f"failed: {run.error or 'no reason was stored.'}", "Look at it", url)
+    if run.is_halted_by_spending:
+        return Todo("pause", name, "is held by a spending limit.", "Raise it or end the run", url)
     if run.state == RunState.PAUSED:
         reason = f": {run.error}" if run.error else "."
         return Todo("pause", name, f"is paused{reason}", "Resume or end it", url)

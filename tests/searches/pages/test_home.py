@@ -1,9 +1,13 @@
 """The overview: what waits, what runs, what was found."""
 
+from datetime import UTC, timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from searches.enums import RunState
+from searches.models import SpendDay
 from tests.factories import make_campaign, make_finished_run, make_run, make_sut
 from vlmlab.web.roles import Role
 
@@ -78,6 +82,37 @@ def test_the_overview_offers_a_reviewer_nothing_they_may_not_do():
     assert ("/runs/new/" in page, "/suts/new/" in page) == (False, False)
 
 
+def test_the_overview_says_what_each_system_cost_lately_and_which_prices_are_missing():
+    today = timezone.now().astimezone(UTC).date()
+    dear, cheap = make_sut("dear", name="Dear"), make_sut("cheap", name="Cheap")
+    free = make_sut("own-server", name="Own server", kind="openai_chat", params={"model": "m"})
+    for sut, days_ago, cost in (
+        (dear, 0, 0.25),
+        (dear, 29, 1.0),
+        (dear, 30, 50.0),
+        (cheap, 3, 0.5),
+        (free, 1, 0.0),
+    ):
+        SpendDay.objects.create(sut=sut, day=today - timedelta(days=days_ago), n_calls=1, cost_usd=cost)
+
+    page = browser_of(Role.RESEARCHER).get("/").content.decode()
+
+    tile = page[page.index("Spend, last 30 days") : page.index("<dt>Workers")]
+    assert "$1.75 <small>$0.25 today</small>" in tile
+    assert "Dear</a> $1.25, $0.25 today" in tile
+    assert "Cheap</a> $0.50</dd>" in tile
+    assert "Own server</a> has no price, so its calls are not counted" in tile
+
+
+def test_the_overview_says_that_a_spending_limit_holds_a_run():
+    run = make_run(state=RunState.PAUSED, is_halted_by_spending=True, error="The limit is reached: …")
+
+    page = browser_of(Role.RESEARCHER).get("/")
+
+    todo = page.context["overview"].todos[0]
+    assert (todo.strong, todo.rest) == (f"Run {run.pk}", "is held by a spending limit.")
+
+
 def test_the_overview_shows_a_curtailed_finding_sample_by_sample_and_a_whole_one_as_a_rate():
     make_finished_run()
 
@@ -90,8 +125,9 @@ def test_the_overview_shows_a_curtailed_finding_sample_by_sample_and_a_whole_one
 @pytest.mark.parametrize("rows", [1, 3])
 def test_the_overview_asks_the_database_as_often_for_three_rows_as_for_one(rows, django_assert_num_queries):
     for _ in range(rows):
-        make_finished_run()
+        run = make_finished_run()
+        SpendDay.objects.create(sut=run.sut, day=timezone.now().date(), cost_usd=1.0)
     browser: Client = browser_of(Role.RESEARCHER)
 
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         browser.get("/")

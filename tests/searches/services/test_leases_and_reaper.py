@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from searches.enums import JobState, RunState
 from searches.models import Job, RunEvent, SearchRun, WorkerHeartbeat
+from searches.services import suts
 from searches.services.leases import Lease, release_lease, renew_lease, take_job, take_lease
 from searches.services.owners import this_owner
 from searches.services.presence import Presence
@@ -178,6 +179,24 @@ def test_a_process_without_progress_stops_renewing_and_ends(settings):
 
     assert ended == [True]
     assert SearchRun.objects.get().lease_expires < timezone.now()
+
+
+def test_an_answer_within_a_slow_batch_counts_as_progress_and_silence_does_not(settings, monkeypatch):
+    settings.MAX_BATCH_SECONDS = 600.0
+    now = iter([0.0, 500.0, 1000.0, 1200.0])  # claimed, an answer, a beat, a later beat
+    monkeypatch.setattr("searches.services.presence.time.monotonic", lambda: next(now))
+    make_run()
+    lease = take_lease("w", ["cpu"])
+    ended = []
+    presence = Presence(owner="w", on_stuck=lambda: ended.append(True))
+
+    with presence.hold(lease):
+        suts._progressed()  # what a loaded system calls for each answer
+        presence.beat()
+        after_answer = list(ended)
+        presence.beat()
+
+    assert (after_answer, ended) == ([], [True])
 
 
 def test_a_worker_that_retires_while_its_heartbeat_writes_leaves_no_row(settings, monkeypatch):
