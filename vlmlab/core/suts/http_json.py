@@ -216,9 +216,7 @@ class JsonEndpoint:
 
     def _disconnected(self, error: Exception) -> CallFailure:
         where = self.endpoint.authority
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, SSLCertVerificationError):
-            cause = cause.__cause__
+        cause = error.args[0] if error.args else None  # httpcore2 drops the chain, but keeps the argument
         if isinstance(cause, SSLCertVerificationError):
             return CallFailure(
                 "connection",
