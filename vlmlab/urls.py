@@ -7,6 +7,7 @@ from vlmlab.web.health import healthz
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("", include("searches.people_urls")),
+    path("", include("searches.api_urls")),
     path("", include("searches.urls")),
 ]
 

@@ -1,10 +1,12 @@
 """Campaigns: start a search on one or more systems, and look at what was started."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.http import Http404, HttpRequest
-from ninja import Header, Query, Router
+from ninja import HeaderEx, P, Query, Router, Status
 from pydantic import Field
 
 from searches import launch
@@ -46,36 +48,38 @@ def list_campaigns(request: HttpRequest, filters: Query[CampaignFilters]) -> dic
     return page_of(rows, filters, request, shape=campaign_shapes)
 
 
-@operation(
-    router, "POST", "/campaigns", response=CampaignWithRuns, status=201, errors=(400, 409, 422)
-)
+@operation(router, "POST", "/campaigns", response=CampaignWithRuns, status=201, errors=(400, 409, 422))
 def start_campaign(
     request: HttpRequest,
     payload: NewCampaign,
-    key: str = Header("", alias="Idempotency-Key", description="Own name of this request, such as a UUID."),
-) -> tuple[int, CampaignWithRuns]:
+    key: HeaderEx[
+        str, P(alias="Idempotency-Key", description="Own name of this request, such as a UUID.")
+    ] = "",
+) -> Status[CampaignWithRuns]:
     """Start a search.
 
-    One run for each system, queued at once. With an `Idempotency-Key` the same request may be sent again after
-    a broken connection: it returns the campaign that it started. Without one, the same search sent again
-    within ten seconds starts nothing new. The same key with another body is refused with 409.
+    One run for each system, queued at once. With an `Idempotency-Key` the same request may be sent again
+    after a broken connection: it returns the campaign that it started. The same key with another body is
+    refused with 409. Without a key, the same search sent again within ten seconds starts nothing new.
     """
     config, person = _config(payload), person_of(request)
     suts = _suts(payload.suts)
-    wish = {
-        "config": config,
-        "suts": suts,
-        "domain_slug": payload.domain,
-        "name": payload.name or default_name(config, payload.domain),
-        "run_seed": payload.seed,
-    }
+    start = partial(
+        launch.start_campaign,
+        config=config,
+        suts=suts,
+        domain_slug=payload.domain,
+        name=payload.name or default_name(config, payload.domain),
+        run_seed=payload.seed,
+        by=person,
+    )
     if not key:
-        return 201, _shape(launch.start_campaign(**wish, by=person).pk)
+        return Status(201, _shape(start().pk))
     try:
-        campaign = _start_once(RequestKey.of(key, payload.model_dump()), wish, by=person)
+        campaign = _start_once(RequestKey.of(key, payload.model_dump()), start, by=person)
     except RequestKeyError as error:
         raise conflict_of(error) from error
-    return 201, _shape(campaign.pk)
+    return Status(201, _shape(campaign.pk))
 
 
 @operation(router, "GET", "/campaigns/{int:campaign_id}", response=CampaignWithRuns, errors=(404,))
@@ -85,11 +89,11 @@ def read_campaign(request: HttpRequest, campaign_id: int) -> CampaignWithRuns:
 
 
 @transaction.atomic
-def _start_once(key: RequestKey, wish: dict[str, Any], *, by: User) -> Campaign:
+def _start_once(key: RequestKey, start: Callable[[], Campaign], *, by: User) -> Campaign:
     before = started_before(key, by=by)
     if before is not None:
         return before
-    campaign = launch.start_campaign(**wish, by=by)
+    campaign = start()
     if campaign.request_key is None:
         remember(campaign, key)
     return campaign
@@ -122,7 +126,5 @@ def _suts(slugs: list[str]) -> list[SutRecord]:
     found = {sut.slug: sut for sut in SutRecord.objects.filter(slug__in=slugs)}
     missing = [slug for slug in slugs if slug not in found]
     if missing:
-        raise ConfigError(
-            f"There is no system “{missing[0]}”.", hint="GET suts lists them.", field="suts"
-        )
+        raise ConfigError(f"There is no system “{missing[0]}”.", hint="GET suts lists them.", field="suts")
     return [found[slug] for slug in dict.fromkeys(slugs)]

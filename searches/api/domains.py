@@ -3,12 +3,18 @@
 from typing import Any
 
 from django.http import Http404, HttpRequest
-from ninja import Router
+from ninja import Router, Status
 
 from searches import launch
 from searches.api.operations import operation, person_of
 from searches.api.shapes.common import JobShape
-from searches.api.shapes.findings import DomainShape, DomainWithConcepts, NewScene, domain_shape, domain_values
+from searches.api.shapes.findings import (
+    DomainShape,
+    DomainWithConcepts,
+    NewScene,
+    domain_shape,
+    domain_values,
+)
 from searches.enums import JobKind
 from searches.services.composing import scene_params
 from vlmlab.core.errors import ConceptError
@@ -33,7 +39,7 @@ def read_domain(request: HttpRequest, slug: str) -> DomainWithConcepts:
 @operation(
     router, "POST", "/domains/{slug:slug}/scenes", response=JobShape, status=202, errors=(400, 404, 422)
 )
-def draw_scene(request: HttpRequest, slug: str, payload: NewScene) -> tuple[int, JobShape]:
+def draw_scene(request: HttpRequest, slug: str, payload: NewScene) -> Status[JobShape]:
     """Draw a scene.
 
     Returns the job. When it is done, its id can be given to `try`, and its `result` names the picture.
@@ -43,7 +49,7 @@ def draw_scene(request: HttpRequest, slug: str, payload: NewScene) -> tuple[int,
     reason = domain.why_invalid(tuple(params["concepts"]))
     if reason is not None:
         raise ConceptError(reason, hint="Choose concepts that can occur together.", field="concepts")
-    return 202, JobShape.of(launch.start_job(JobKind.RENDER_SCENE, params, by=person_of(request)))
+    return Status(202, JobShape.of(launch.start_job(JobKind.RENDER_SCENE, params, by=person_of(request))))
 
 
 def _domain(slug: str) -> Domain:

@@ -20,7 +20,8 @@ class ConflictError(VlmLabError):
 
 def conflict_of(error: VlmLabError) -> ConflictError:
     """Return an error of a service as a conflict with the present state."""
-    return ConflictError(error.message, hint=error.hint, field=error.field)
+    hint = error.hint.replace("Reload the page", "Read it again")
+    return ConflictError(error.message, hint=hint, field=error.field)
 
 
 def answer_errors(api: NinjaAPI) -> None:
@@ -33,30 +34,33 @@ def answer_errors(api: NinjaAPI) -> None:
     api.add_exception_handler(Exception, _rise)
 
 
-def _lab_error(request: HttpRequest, error: VlmLabError) -> HttpResponse:
+def _lab_error(request: HttpRequest, error: VlmLabError | type[VlmLabError]) -> HttpResponse:
+    assert isinstance(error, VlmLabError)
     status = CONFLICT if isinstance(error, ConflictError) else INVALID
     return problem(status, error.message, hint=error.hint, field=error.field)
 
 
-def _not_found(request: HttpRequest, error: Http404) -> HttpResponse:
+def _not_found(request: HttpRequest, error: Http404 | type[Http404]) -> HttpResponse:
     return problem(404, str(error) or "There is nothing at this address.")
 
 
-def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+def _http_error(request: HttpRequest, error: HttpError | type[HttpError]) -> HttpResponse:
+    assert isinstance(error, HttpError)
     if error.status_code == 400:
         return problem(400, "The body of the request is not JSON.", hint="Send an object as UTF-8 JSON.")
     return problem(error.status_code, str(error))
 
 
-def _rise(request: HttpRequest, error: Exception) -> HttpResponse:
+def _rise(request: HttpRequest, error: Exception | type[Exception]) -> HttpResponse:
     raise error
 
 
-def _validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
+def _validation_error(request: HttpRequest, error: ValidationError | type[ValidationError]) -> HttpResponse:
+    assert isinstance(error, ValidationError)
     first = error.errors[0]
     path = [str(part) for part in first["loc"]]
-    # ("body", name of the parameter, field, …), ("query", field), ("path", field)
-    inner = path[2:] if path[:1] in (["body"], ["form"], ["file"]) and len(path) > 2 else path[1:]
+    # ("body", name of the parameter, field, …), ("query", field), ("form", field), ("path", field)
+    inner = path[2:] if path[:1] == ["body"] else path[1:]
     field = ".".join(inner)
     sentence, hint = _words(str(first["type"]), str(first["msg"]), first.get("ctx") or {}, inner[-1:])
     return problem(INVALID, f"{field}: {sentence}" if field else sentence, hint=hint, field=field or None)
@@ -73,7 +77,12 @@ def _words(kind: str, message: str, context: Mapping[str, Any], name: list[str])
     if kind == "string_too_short":
         return "Send at least one character.", ""
     if kind in ("enum", "literal_error"):
-        return f"Send one of {str(context.get('expected', '')).replace(' or ', ', ')}.", ""
+        known = str(context.get("expected", "")).replace(" or ", ", ").replace("'", "")
+        return f"Send one of {known}.", ""
+    if kind == "string_pattern_mismatch":
+        return "It holds a character that is not allowed here.", f"It must match {context.get('pattern')}."
+    if kind.startswith("uuid"):
+        return "This is not an id.", "Send it as the lab gave it."
     if kind.startswith(("int", "float", "greater", "less", "finite")):
         return f"{_number_wanted(kind, context)}.", ""
     if kind.startswith("bool"):

@@ -1,4 +1,4 @@
-"""Which role may call which operation of the API; an operation that is missing here is closed to everybody."""
+"""Which role may call which operation of the API; what is missing here is closed to everybody."""
 
 from vlmlab.web.api_answers import API_NAMESPACE
 from vlmlab.web.roles import EVERYBODY, READERS, RESEARCHERS, Role

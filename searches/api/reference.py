@@ -67,7 +67,9 @@ def api_reference(request: HttpRequest) -> HttpResponse:
 @lru_cache(maxsize=1)
 def schema() -> dict[str, Any]:
     """Return the OpenAPI schema as plain values."""
-    plain: dict[str, Any] = json.loads(json.dumps(get_schema(api, path_prefix=API_PREFIX.strip("/")), default=str))
+    plain: dict[str, Any] = json.loads(
+        json.dumps(get_schema(api, path_prefix=API_PREFIX.strip("/")), default=str)
+    )
     return plain
 
 
@@ -93,9 +95,13 @@ def _line(path: str, method: str, details: dict[str, Any]) -> OperationLine:
         method=method.upper(),
         path=path,
         summary=details["summary"],
-        description="" if details["description"].rstrip(".") == details["summary"] else details["description"],
+        description=""
+        if details["description"].rstrip(".") == details["summary"]
+        else details["description"],
         parameters=tuple(
-            FieldLine(one["name"], _type(one["schema"]), bool(one.get("required")), one.get("description", ""))
+            FieldLine(
+                one["name"], _type(one["schema"]), bool(one.get("required")), one.get("description", "")
+            )
             for one in details.get("parameters", [])
         ),
         body=tuple(_body(details.get("requestBody"))),

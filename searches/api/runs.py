@@ -106,9 +106,7 @@ def retry_call_errors(request: HttpRequest, run_id: int) -> RunShape:
     return _act(request, run_id, launch.retry_call_errors)
 
 
-@operation(
-    router, "POST", "/runs/{int:run_id}/raise-limit", response=RunShape, errors=(400, 404, 409, 422)
-)
+@operation(router, "POST", "/runs/{int:run_id}/raise-limit", response=RunShape, errors=(400, 404, 409, 422))
 def raise_spending_limit(request: HttpRequest, run_id: int, payload: SpendingLimit) -> RunShape:
     """Give a run that its spending limit halted a new one; it goes on where it was."""
     try:

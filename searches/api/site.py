@@ -10,9 +10,11 @@ DESCRIPTION = """Drive VLM Lab from a notebook, a script or a pipeline.
 
 Every request carries a token: `Authorization: Bearer vlm_…`. It may do what the role of its owner may do.
 
-Lists come in pages: `items`, and `next` with the address of the next page, or null. Every error has the same
-shape: `message`, `hint`, `field`. 401: no usable token. 403: the role may not do this. 404: it does not exist.
-409: it is in another state. 422: a value is refused. 503: the database is busy, try again."""
+Lists come in pages: `items`, and `next` with the address of the next page, or null.
+
+Every error has the same shape: `message`, `hint`, `field`. 401: no usable token. 403: the role may not do
+this. 404: it does not exist. 409: it is in another state. 422: a value is refused. 503: the database is
+busy, try again."""
 
 api = NinjaAPI(
     title="VLM Lab",

@@ -2,10 +2,11 @@
 
 from dataclasses import asdict
 from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
-from ninja import File, Form, Query, Router, Schema
+from ninja import File, Form, Query, Router, Schema, Status
 from ninja.files import UploadedFile
 from pydantic import Field
 
@@ -37,7 +38,7 @@ class SutFilters(Paging):
 class TryWords(Schema):
     """What to ask. Send `picture` or `scene`, and at most one of `prompt` and `targets`."""
 
-    scene: str = Field("", max_length=40, description="Id of the job that drew a scene, instead of a picture.")
+    scene: UUID | None = Field(None, description="Id of the job that drew a scene, instead of a picture.")
     prompt: str = Field("", max_length=10_000, description="Own words; empty: the question of the domain.")
     targets: str = Field("", max_length=500, description="Ask for the boxes of these things instead.")
 
@@ -70,7 +71,7 @@ def list_suts(request: HttpRequest, filters: Query[SutFilters]) -> dict[str, Any
 
 
 @operation(router, "POST", "/suts", response=SutShape, status=201, errors=(400, 422))
-def register_sut(request: HttpRequest, payload: NewSut) -> tuple[int, SutShape]:
+def register_sut(request: HttpRequest, payload: NewSut) -> Status[SutShape]:
     """Register a system.
 
     Its folder or address is looked at; nothing is loaded and nothing is asked. A `secret` is stored sealed,
@@ -87,7 +88,7 @@ def register_sut(request: HttpRequest, payload: NewSut) -> tuple[int, SutShape]:
         key=_key_wish(payload.api_key, payload.secret, payload.key_name or payload.slug),
         preset=payload.preset,
     )
-    return 201, _shape(register(wish, by=person_of(request)).slug)
+    return Status(201, _shape(register(wish, by=person_of(request)).slug))
 
 
 @operation(router, "GET", "/suts/{slug:slug}", response=SutShape, errors=(404,))
@@ -134,33 +135,31 @@ def disable_sut(request: HttpRequest, slug: str) -> SutShape:
     return _shape(slug)
 
 
-@operation(
-    router, "POST", "/suts/{slug:slug}/calibrate", response=JobShape, status=202, errors=(404, 422)
-)
-def calibrate_sut(request: HttpRequest, slug: str) -> tuple[int, JobShape]:
+@operation(router, "POST", "/suts/{slug:slug}/calibrate", response=JobShape, status=202, errors=(404, 422))
+def calibrate_sut(request: HttpRequest, slug: str) -> Status[JobShape]:
     """Calibrate a system.
 
     Forty calls: twenty pictures of one rectangle, asked for its box and with lettered options. It shows at
     the same time that the system can be reached and how fast it answers. Returns the job.
     """
-    return 202, JobShape.of(launch.start_calibration(_sut(slug), by=person_of(request)))
+    return Status(202, JobShape.of(launch.start_calibration(_sut(slug), by=person_of(request))))
 
 
 @operation(router, "POST", "/suts/{slug:slug}/try", response=JobShape, status=202, errors=(404, 422))
 def try_sut(
-    request: HttpRequest, slug: str, words: Form[TryWords], picture: UploadedFile | None = File(None)
-) -> tuple[int, JobShape]:
+    request: HttpRequest, slug: str, words: Form[TryWords], picture: File[UploadedFile | None] = None
+) -> Status[JobShape]:
     """Ask a system about one picture.
 
-    Send a `picture` (PNG, JPEG or WebP, as multipart form data) or the id of a drawn `scene`. Returns the job;
-    its `result` holds the text and how it was read. Nothing of it counts in a run.
+    Send a `picture` (PNG, JPEG or WebP, as multipart form data) or the id of a drawn `scene`. Returns the
+    job; its `result` holds the text and how it was read. Nothing of it counts in a run.
     """
     sut, person = _sut(slug), person_of(request)
-    if picture is None and not words.scene:
+    if picture is None and words.scene is None:
         raise ConfigError("There is nothing to ask about.", hint="Send picture or scene.", field="picture")
     wish = TryRequest(
         upload=_bytes_of(picture) if picture else None,
-        scene_id=words.scene,
+        scene_id=str(words.scene or ""),
         mode="boxes" if words.targets else "text" if words.prompt.strip() else "choice",
         own_words=words.prompt.strip(),
         targets=words.targets.strip(),
@@ -169,7 +168,9 @@ def try_sut(
         params = try_params(sut, wish, by=person)
     except ImageError as error:
         raise ImageError(error.message, hint=error.hint, field="picture") from error
-    return 202, JobShape.of(launch.start_job(JobKind.TRY_SUT, params, by=person, queue=Queue(sut.queue)))
+    return Status(
+        202, JobShape.of(launch.start_job(JobKind.TRY_SUT, params, by=person, queue=Queue(sut.queue)))
+    )
 
 
 def _suts() -> QuerySet[SutRecord]:
@@ -203,9 +204,7 @@ def _kind_shape(kind: SutKind) -> KindShape:
 
 def _preset(name: str) -> SutPreset:
     if name not in SUT_PRESETS:
-        raise ConfigError(
-            f"There is no preset “{name}”.", hint="GET presets lists them.", field="preset"
-        )
+        raise ConfigError(f"There is no preset “{name}”.", hint="GET presets lists them.", field="preset")
     return SUT_PRESETS[name]
 
 
@@ -238,4 +237,5 @@ def _bytes_of(picture: UploadedFile) -> bytes:
             hint="Save it smaller or as JPEG.",
             field="picture",
         )
-    return picture.read()
+    content: bytes = picture.read()
+    return content

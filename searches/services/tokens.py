@@ -56,7 +56,9 @@ def create_token(*, by: User, name: str, days: int | None) -> NewToken:
     User.objects.select_for_update().get(pk=by.pk)
     if usable_tokens().filter(user=by).count() >= MOST_TOKENS:
         raise VlmLabError(
-            f"You have {MOST_TOKENS} tokens already.", hint="Revoke one that is not used any more.", field="name"
+            f"You have {MOST_TOKENS} tokens already.",
+            hint="Revoke one that is not used any more.",
+            field="name",
         )
     text = HEAD + secrets.token_urlsafe(RANDOM_BYTES)
     token = ApiToken.objects.create(

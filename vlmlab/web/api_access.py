@@ -54,7 +54,7 @@ class TokenMiddleware:
                 "This token is not valid: it is unknown, expired or revoked, or its owner is deactivated.",
                 "Make a new one on the page of your tokens.",
             )
-        request.user = person
+        request.user = person  # type: ignore[assignment]  # the project's own user, see AUTH_USER_MODEL
         return None
 
 

@@ -64,5 +64,3 @@ def me_of(person: User, operations: list[str]) -> Me:
         role=Role(person.role),
         operations=operations,
     )
-
-

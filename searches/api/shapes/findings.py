@@ -40,7 +40,9 @@ class FindingShape(Schema):
     fails: int
     samples: int
     invalid: int
-    rate: Rate | None = Field(description="Null where sets were stopped early: fails of samples is biased there.")
+    rate: Rate | None = Field(
+        description="Null where sets were stopped early: fails of samples is biased there."
+    )
     is_minimal: bool = Field(description="Whether no smaller finding of the same run lies inside it.")
     expected: str
     answered: str

@@ -97,7 +97,9 @@ class NewSut(Input):
 
     slug: str = Field(min_length=1, max_length=64, pattern=SLUG, examples=["qwen3-vl-2b"])
     name: str = Field("", max_length=120, description="For people; empty: the short name.")
-    kind: str = Field("", max_length=32, description="May be left out with a preset.", examples=["openai_chat"])
+    kind: str = Field(
+        "", max_length=32, description="May be left out with a preset.", examples=["openai_chat"]
+    )
     preset: str = Field("", max_length=64, description="Name of one of `GET presets`.")
     params: Params = Field(default_factory=dict)
     description: str = Field("", max_length=4_000)
