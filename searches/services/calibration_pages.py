@@ -134,7 +134,7 @@ def convention_words(convention: BoxConvention) -> str:
 
 def _is_asked_so_now(calibration: Calibration) -> bool:
     try:
-        return asking_of(calibration.sut).model_dump(mode="json") == calibration.asking
+        return bool(asking_of(calibration.sut).model_dump(mode="json") == calibration.asking)
     except VlmLabError:
         return False
 

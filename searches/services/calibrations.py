@@ -60,22 +60,22 @@ class CalibrationState:
     @property
     def are_answers_calibrated(self) -> bool:
         """Whether lettered answers of the system, as it is now, were found readable."""
-        return self._is_calibrated(self.calibration and self.calibration.answers_status)
+        return self._is_calibrated(self.calibration.answers_status if self.calibration else None)
 
     @property
     def are_boxes_calibrated(self) -> bool:
         """Whether the declared box convention, as it is now, was found right."""
-        return self._is_calibrated(self.calibration and self.calibration.boxes_status)
+        return self._is_calibrated(self.calibration.boxes_status if self.calibration else None)
 
     @property
     def answers_badge(self) -> CalibrationBadge:
         """The verdict on lettered answers for a table."""
-        return self._badge(self.calibration and self.calibration.answers_status)
+        return self._badge(self.calibration.answers_status if self.calibration else None)
 
     @property
     def boxes_badge(self) -> CalibrationBadge:
         """The verdict on boxes for a table."""
-        return self._badge(self.calibration and self.calibration.boxes_status)
+        return self._badge(self.calibration.boxes_status if self.calibration else None)
 
     @property
     def answers_warning(self) -> str:

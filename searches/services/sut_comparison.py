@@ -128,6 +128,8 @@ def _letters_agree(answered: Sequence[Column]) -> str:
 def _boxes_agree(answered: Sequence[Column]) -> str:
     boxes = [column.answer.boxes for column in answered if column.answer and column.answer.boxes]
     counts = ", ".join(f"{column.name} {_found(column.answer)}" for column in answered)
+    if all(found.status == "malformed" for found in boxes):
+        return "No reply could be read as boxes."
     corners = [
         [(box.x, box.y, box.x + box.width, box.y + box.height) for box in found.picture.boxes]
         for found in boxes

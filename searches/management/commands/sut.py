@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from searches.enums import CalibrationStatus, Queue
 from searches.models import SutRecord
-from searches.services.calibrations import calibrate, calibration_states
+from searches.services.calibrations import CalibrationState, calibrate, calibration_states
 from searches.services.shell_suts import ShellRegistration, find_sut, register_from_shell
 from searches.services.sut_checks import CheckReport, Verdicts, check_sut, verdicts_of
 from searches.services.suts import unload_sut
@@ -65,30 +65,16 @@ class Command(BaseCommand):
     def _list(self, options: dict[str, Any]) -> None:
         suts = list(SutRecord.objects.order_by("slug"))
         states = calibration_states(suts)
-        rows = [
-            {
-                "slug": sut.slug,
-                "name": sut.name,
-                "kind": sut.kind,
-                "is_enabled": sut.is_enabled,
-                "answers": states[sut.pk].answers_badge.label,
-                "boxes": states[sut.pk].boxes_badge.label,
-                "calls": sut.n_calls,
-                "call_errors": sut.n_call_errors,
-                "spend_usd": sut.spend_usd,
-            }
-            for sut in suts
-        ]
         if options["json"]:
-            self._write_json(rows)
+            self._write_json([_list_row(sut, states[sut.pk]) for sut in suts])
             return
-        if not rows:
+        if not suts:
             self.stdout.write("No system is registered. See `manage.py sut register --help`.")
-        for row in rows:
-            off = "" if row["is_enabled"] else ", switched off"
+        for sut in suts:
+            off = "" if sut.is_enabled else ", switched off"
             self.stdout.write(
-                f"{row['slug']:<24} {row['kind']:<18} answers: {str(row['answers']).lower()}, "
-                f"{write_many(int(row['calls']), 'call')}, {write_money(float(row['spend_usd']))}{off}"
+                f"{sut.slug:<24} {sut.kind:<18} answers: {states[sut.pk].answers_badge.label.lower()}, "
+                f"{write_many(sut.n_calls, 'call')}, {write_money(sut.spend_usd)}{off}"
             )
 
     def _check(self, options: dict[str, Any]) -> None:
@@ -135,6 +121,20 @@ class Command(BaseCommand):
 
     def _write_json(self, content: object) -> None:
         self.stdout.write(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def _list_row(sut: SutRecord, state: CalibrationState) -> dict[str, Any]:
+    return {
+        "slug": sut.slug,
+        "name": sut.name,
+        "kind": sut.kind,
+        "is_enabled": sut.is_enabled,
+        "answers": state.answers_badge.label,
+        "boxes": state.boxes_badge.label,
+        "calls": sut.n_calls,
+        "call_errors": sut.n_call_errors,
+        "spend_usd": sut.spend_usd,
+    }
 
 
 def _declare_registration(parser: ArgumentParser) -> None:
