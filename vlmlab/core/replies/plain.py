@@ -42,6 +42,12 @@ def visible_part(raw: str) -> Visible:
     Linear in the length of ``raw``. A lone closing tag counts: some templates open the block in
     the prompt.
     """
+    answer = answer_part(raw)
+    return Visible(_SPECIAL_TOKEN.sub("", answer.text).strip(), answer.is_unfinished_thinking)
+
+
+def answer_part(raw: str) -> Visible:
+    """Return the same part as ``visible_part`` with every special token still in it."""
     start, is_open = 0, False
     for tag in _THINKING_TAG.finditer(raw):
         if any(tag.group(name) for name in ("close", "close2", "close3")):
@@ -55,7 +61,7 @@ def visible_part(raw: str) -> Visible:
     if opened:
         closed = _CLOSE_ANSWER.search(text, opened[-1])
         text = text[opened[-1] : closed.start() if closed else len(text)]
-    return Visible(_SPECIAL_TOKEN.sub("", text).strip())
+    return Visible(text)
 
 
 def compatible_form(text: str) -> str:

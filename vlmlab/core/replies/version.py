@@ -1,3 +1,3 @@
-"""One number for all readers: it grows whenever any of them may read a stored reply differently."""
+"""The version of all readers of replies; a stored reading names the version that made it."""
 
 READER_VERSION = "1"
