@@ -4,7 +4,7 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from django.db import transaction
 
@@ -21,10 +21,15 @@ from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.suts.asking import choice_prompt, localization_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
+from vlmlab.core.suts.storable import storable_text
+
+if TYPE_CHECKING:
+    from vlmlab.core.replies.boxes import BoxItem
 
 AskedFor = Literal["choice", "text", "boxes"]
 OFFERED_SCENES = 12
 MOST_SHOWN_BOXES = 200
+MOST_LABEL_CHARACTERS = 200
 MOST_REQUEST_CHARACTERS = 60_000
 Values = dict[str, Any]
 
@@ -160,8 +165,11 @@ def do_try(params: Values) -> Values:
     count_calls(record.pk, [reply])
     if reply.is_call_error:
         raise VlmLabError(reply.call_error)
-    sent = sut.sut.describe_request(request)[:MOST_REQUEST_CHARACTERS]
-    return _result(reply, params, png_size(image)) | {"load_seconds": load_seconds, "request": sent}
+    sent = storable_text(sut.sut.describe_request(request))[:MOST_REQUEST_CHARACTERS]
+    return _result(reply, params, png_size(image)) | {
+        "load_seconds": load_seconds,
+        "request": storable_text(sent),
+    }
 
 
 def _result(reply: SutReply, params: Values, size: tuple[int, int]) -> Values:
@@ -206,9 +214,10 @@ def _read_boxes(reply: SutReply, convention: Mapping[str, Any], size: tuple[int,
     }
 
 
-def _box_row(item: Any) -> Values:
+def _box_row(item: "BoxItem") -> Values:
     box = [round(float(value), 2) for value in item.box]
-    return {"label": item.label, "box": box, "flags": list(item.flags)}
+    label = storable_text(item.label or "")[:MOST_LABEL_CHARACTERS]
+    return {"label": label, "box": box, "flags": list(item.flags)}
 
 
 def _scene(scene_id: str, by: User) -> Job:
