@@ -6,16 +6,16 @@ from django.test import Client, override_settings
 from django.urls import path
 
 from tests.factories import make_user
-from tests.web.addresses import every_address
+from tests.web.addresses import every_address, page_addresses
 from vlmlab.web.permissions import PUBLIC, may_open, permission_table
 from vlmlab.web.roles import Role
 
-ADDRESSES = every_address()
-BY_NAME = {address.name: address for address in ADDRESSES}
+ADDRESSES = page_addresses()  # those of the API: tests/web/test_api_access.py
+BY_NAME = {address.name: address for address in every_address()}
 
 
 def test_every_url_has_a_name_of_its_own():
-    names = [address.name for address in ADDRESSES]
+    names = [address.name for address in every_address()]
 
     assert "" not in names
     assert sorted(names) == sorted(set(names))
