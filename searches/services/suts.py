@@ -7,6 +7,7 @@ from datetime import UTC
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import slug_re
 from django.db import transaction
 from django.db.models import F
 from django.db.models.expressions import CombinedExpression
@@ -26,6 +27,11 @@ from vlmlab.core.suts.kinds import load_sut as load_kind
 from vlmlab.core.suts.kinds import parse_params, sut_kind
 from vlmlab.core.suts.network import policy_of
 from vlmlab.core.suts.storable import storable_reply
+
+TAKEN_SLUGS = frozenset({"new", "compare", "preview"})
+"""Addresses of the site itself, which would hide a system of that name."""
+
+MOST_SLUG_CHARACTERS = 64
 
 
 @dataclass(frozen=True)
@@ -137,6 +143,12 @@ def register_sut(
     entry = sut_kind(kind)
     if by is not None and not entry.is_web_registrable:
         raise ConfigError(f"A system of the kind “{entry.title}” cannot be registered here.", field="kind")
+    if slug in TAKEN_SLUGS or not slug_re.match(slug) or len(slug) > MOST_SLUG_CHARACTERS:
+        raise ConfigError(
+            f"“{slug}” cannot be a short name.",
+            hint=f"Use letters, digits, - and _; {', '.join(sorted(TAKEN_SLUGS))} are taken by the site.",
+            field="slug",
+        )
     if SutRecord.objects.filter(slug=slug).exists():
         raise ConfigError(f"There is already a system called “{slug}”.", hint="Choose another.", field="slug")
     checked = parse_params(kind, params)

@@ -20,6 +20,7 @@ from vlmlab.web.numbers import write_count, write_latency, write_many, write_mon
 
 FOUND_FAULT, USAGE_ERROR = 1, 2
 SHOWN_CHARACTERS = 160
+ARGUMENTS = frozenset({"slug", "kind", "preset", "api_key", "name", "secret", "calls"})
 
 
 class Command(BaseCommand):
@@ -200,4 +201,5 @@ def _one_line(text: str) -> str:
 
 
 def _in_words(error: ConfigError) -> str:
-    return f"{error.field}: {error}" if error.field and error.field not in str(error) else str(error)
+    is_clear = not error.field or error.field in ARGUMENTS or error.field in str(error)
+    return str(error) if is_clear else f"{error.field}: {error}"
