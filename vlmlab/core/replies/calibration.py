@@ -1,0 +1,367 @@
+"""Judging a probe: does a system write boxes the way it is declared to, and can its letters be read."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+import numpy as np
+
+from vlmlab.core.boxes import iou
+from vlmlab.core.conventions import RELATIVE_1000, SEEN_PIXELS, BoxConvention
+from vlmlab.core.replies.boxes import BoxReading, parse_boxes
+from vlmlab.core.replies.choices import parse_choice
+from vlmlab.core.replies.probe_pictures import PROBE_SIZE, ProbePicture, probe_pictures
+from vlmlab.core.suts.base import SutReply
+
+__all__ = [
+    "CANDIDATE_CONVENTIONS",
+    "PROBE_SIZE",
+    "AnswerVerdict",
+    "BoxVerdict",
+    "Fit",
+    "ProbeAnswer",
+    "ProbeBox",
+    "ProbePicture",
+    "judge_answers",
+    "judge_boxes",
+    "probe_pictures",
+]
+
+VerdictStatus = Literal["calibrated", "other_convention", "unclear", "unreadable", "failed"]
+
+CANDIDATE_CONVENTIONS: dict[str, BoxConvention] = {
+    "0-1000 xyxy": RELATIVE_1000,
+    "0-1000 yxyx": BoxConvention(order="yxyx"),
+    "0-999 xyxy": BoxConvention(scale=999),
+    "1000 bins xyxy": BoxConvention(bin_offset=0.5),
+    "0-1024 xyxy": BoxConvention(scale=1024),
+    "0-1024 yxyx": BoxConvention(scale=1024, order="yxyx"),
+    "0-100 xyxy": BoxConvention(scale=100),
+    "0-100 yxyx": BoxConvention(scale=100, order="yxyx"),
+    "0-1 xyxy": BoxConvention(scale=1),
+    "0-1 yxyx": BoxConvention(scale=1, order="yxyx"),
+    "pixels xyxy": SEEN_PIXELS,
+    "pixels yxyx": BoxConvention(space="seen_pixels", scale=None, order="yxyx"),
+}
+LEAST_MEDIAN_IOU = 0.5
+LEAST_READABLE_SHARE = 0.9
+LEAST_BOXES_SHARE = 0.5
+MOST_CALL_ERRORS_SHARE = 0.25
+SAME_READING = 0.01
+"""Two readings are the same when no edge differs by this share of the picture's side."""
+
+_REASONS = {
+    "no_output": "the reply was empty",
+    "unfinished_thinking": "the reply ended while it was still thinking; allow it more tokens",
+    "truncated": "the reply was cut off; allow it more tokens",
+    "too_long": "the reply was too long to be read",
+    "no_structured_output": "the reply held no coordinates; look at the prompt",
+    "points_only": "the reply held points instead of boxes",
+    "invalid_box": "the boxes did not have four numbers",
+    "structural_error": "the reply was not well-formed",
+    "sentinel": "the reply said that there is no rectangle; can the system see pictures?",
+    "well_formed_empty": "the reply said that there is no rectangle; can the system see pictures?",
+    "refusal": "the system refused",
+    "safety": "the provider stopped the reply",
+    "out_of_range": "the numbers were too large for the scale",
+    "suspect_scale": "the numbers were too small for the scale",
+    "degenerate": "the boxes had no area",
+}
+
+
+@dataclass(frozen=True)
+class ProbeBox:
+    """What one reply says under the declared convention.
+
+    Attributes:
+        status: of the reading; "call_error" where there was no reply.
+        reason: which rule decided.
+        n_boxes: how many boxes it holds.
+        box: the first of them in pixels of the picture.
+        iou: of that box with the rectangle, 0 without a box.
+    """
+
+    status: str
+    reason: str
+    n_boxes: int
+    box: tuple[float, float, float, float] | None
+    iou: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well the replies fit one convention.
+
+    Attributes:
+        name: for people, as in ``CANDIDATE_CONVENTIONS``.
+        convention: which one.
+        median_iou: over all answered pictures; a missing box counts as 0.
+        n_read: how many replies held a box under it.
+    """
+
+    name: str
+    convention: BoxConvention
+    median_iou: float
+    n_read: int
+
+
+@dataclass(frozen=True)
+class BoxVerdict:
+    """What a probe says about boxes.
+
+    Attributes:
+        status: a ``CalibrationStatus`` value.
+        sentence: for people: what was found and what to do.
+        median_iou: under the declared convention; None where the calls failed.
+        fits: the declared convention first, then the others, best first.
+        readings: one a picture, under the declared convention.
+    """
+
+    status: VerdictStatus
+    sentence: str
+    median_iou: float | None
+    fits: tuple[Fit, ...]
+    readings: tuple[ProbeBox, ...]
+
+
+@dataclass(frozen=True)
+class ProbeAnswer:
+    """What one reply to the colour question says.
+
+    Attributes:
+        status: "answered", "invalid" or "call_error".
+        letter: the chosen one, if any.
+        reason: why it could not be read, else "".
+        is_right: it is the rectangle's colour.
+    """
+
+    status: str
+    letter: str | None
+    reason: str
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class AnswerVerdict:
+    """What a probe says about lettered answers.
+
+    Attributes:
+        status: a ``CalibrationStatus`` value; depends on what can be read, not on what is right.
+        sentence: for people: what was found and what to do.
+        readable_share: of the answered pictures; None where the calls failed.
+        right_share: of the answered pictures.
+        readings: one a picture.
+    """
+
+    status: VerdictStatus
+    sentence: str
+    readable_share: float | None
+    right_share: float | None
+    readings: tuple[ProbeAnswer, ...]
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """The replies under one convention."""
+
+    name: str
+    convention: BoxConvention
+    boxes: tuple[ProbeBox, ...]
+
+    @property
+    def fit(self) -> Fit:
+        answered = [one for one in self.boxes if one.status != "call_error"]
+        middle = float(median(one.iou for one in answered)) if answered else 0.0
+        return Fit(self.name, self.convention, middle, sum(one.box is not None for one in answered))
+
+
+def convention_name(convention: BoxConvention) -> str:
+    """Return a short name for people, that of ``CANDIDATE_CONVENTIONS`` where it is one of them."""
+    for name, candidate in CANDIDATE_CONVENTIONS.items():
+        if _meaning(candidate) == _meaning(convention):
+            return name
+    if convention.scale is None:
+        return f"pixels {convention.order}"
+    offset = f" + {convention.bin_offset:g}" if convention.bin_offset else ""
+    return f"0-{convention.scale:g}{offset} {convention.order}"
+
+
+def judge_boxes(
+    pictures: Sequence[ProbePicture], replies: Sequence[SutReply], declared: BoxConvention
+) -> BoxVerdict:
+    """Judge whether the declared convention is the one that a system answers in.
+
+    It is when the median IoU under it is at least 0.5 and better than under every other candidate. A
+    candidate whose readings lie within 1 % of the picture of the declared one's cannot be told apart from it
+    and does not count against it.
+
+    Args:
+        pictures: of ``probe_pictures``.
+        replies: one a picture, in the same order.
+        declared: the convention of the registration.
+
+    Raises:
+        ValueError: not one reply a picture.
+    """
+    _check_counts(pictures, replies)
+    tried = _Tried(convention_name(declared), declared, _read_all(pictures, replies, declared))
+    if _have_calls_failed(replies):
+        return BoxVerdict("failed", _failed_sentence(replies), None, (), tried.boxes)
+    others = [
+        _Tried(name, candidate, _read_all(pictures, replies, candidate))
+        for name, candidate in CANDIDATE_CONVENTIONS.items()
+        if _meaning(candidate) != _meaning(declared)
+    ]
+    rivals = [other for other in others if not _reads_the_same(tried, other, pictures)]
+    alike = [other for other in others if other not in rivals]
+    fits = (tried.fit, *sorted((other.fit for other in others), key=lambda fit: (-fit.median_iou, fit.name)))
+    status, sentence = _box_verdict(tried, rivals, alike, n_answered=_n_answered(replies))
+    return BoxVerdict(status, sentence, tried.fit.median_iou, fits, tried.boxes)
+
+
+def judge_answers(pictures: Sequence[ProbePicture], replies: Sequence[SutReply]) -> AnswerVerdict:
+    """Judge whether the letters of a system's answers can be read; how many are right is only reported.
+
+    Args:
+        pictures: of ``probe_pictures``.
+        replies: one a picture to its question, in the same order.
+
+    Raises:
+        ValueError: not one reply a picture.
+    """
+    _check_counts(pictures, replies)
+    readings = tuple(
+        _read_answer(picture, reply) for picture, reply in zip(pictures, replies, strict=True)
+    )
+    if _have_calls_failed(replies):
+        return AnswerVerdict("failed", _failed_sentence(replies), None, None, readings)
+    n_answered = _n_answered(replies)
+    n_read = sum(reading.letter is not None for reading in readings)
+    n_right = sum(reading.is_right for reading in readings)
+    is_readable = n_read >= LEAST_READABLE_SHARE * n_answered
+    sentence = f"{n_read} of {n_answered} answers can be read; {n_right} name the right colour."
+    if not is_readable:
+        sentence += " Ask for one letter only in the question prompt, or allow more tokens."
+    elif n_right * 2 < n_answered:
+        sentence += " That is little for a plain rectangle: check that it gets the picture."
+    status: VerdictStatus = "calibrated" if is_readable else "unreadable"
+    return AnswerVerdict(status, sentence, n_read / n_answered, n_right / n_answered, readings)
+
+
+def _check_counts(pictures: Sequence[ProbePicture], replies: Sequence[SutReply]) -> None:
+    if not pictures or len(pictures) != len(replies):
+        raise ValueError(f"one reply a picture expected, got {len(replies)} for {len(pictures)}")
+
+
+def _n_answered(replies: Sequence[SutReply]) -> int:
+    return sum(not reply.is_call_error for reply in replies)
+
+
+def _have_calls_failed(replies: Sequence[SutReply]) -> bool:
+    return len(replies) - _n_answered(replies) > MOST_CALL_ERRORS_SHARE * len(replies)
+
+
+def _failed_sentence(replies: Sequence[SutReply]) -> str:
+    errors = Counter(reply.call_error for reply in replies if reply.is_call_error)
+    return (
+        f"{errors.total()} of {len(replies)} calls failed, so nothing can be said. Most often: "
+        f"{errors.most_common(1)[0][0]}"
+    )
+
+
+def _meaning(convention: BoxConvention) -> tuple[str, float | None, str, float]:
+    """Return what changes a reading: not the syntax nor the names of keys, which are for people."""
+    return convention.space, convention.scale, convention.order, convention.bin_offset
+
+
+def _read_all(
+    pictures: Sequence[ProbePicture], replies: Sequence[SutReply], convention: BoxConvention
+) -> tuple[ProbeBox, ...]:
+    return tuple(
+        _read_box(picture, reply, convention) for picture, reply in zip(pictures, replies, strict=True)
+    )
+
+
+def _read_box(picture: ProbePicture, reply: SutReply, convention: BoxConvention) -> ProbeBox:
+    if reply.is_call_error:
+        return ProbeBox("call_error", "", 0, None, 0.0)
+    reading: BoxReading = parse_boxes(
+        reply.text,
+        convention=convention,
+        image_size=(picture.width, picture.height),
+        seen_size=reply.seen_size,
+        finish_reason=reply.finish_reason,
+    )
+    box = reading.items[0].box if reading.items else None
+    overlap = float(iou(np.array([box]), np.array([picture.box]))[0, 0]) if box else 0.0
+    return ProbeBox(reading.status, reading.reason, len(reading.items), box, overlap)
+
+
+def _read_answer(picture: ProbePicture, reply: SutReply) -> ProbeAnswer:
+    if reply.is_call_error:
+        return ProbeAnswer("call_error", None, "", is_right=False)
+    reading = parse_choice(reply.text, options=picture.options, finish_reason=reply.finish_reason)
+    is_right = reading.letter == picture.expected_letter
+    return ProbeAnswer(reading.status, reading.letter, reading.reason, is_right)
+
+
+def _reads_the_same(first: _Tried, second: _Tried, pictures: Sequence[ProbePicture]) -> bool:
+    """Whether two conventions read every reply alike, and at least one reply holds a box."""
+    is_any_read = False
+    for one, other, picture in zip(first.boxes, second.boxes, pictures, strict=True):
+        if one.box is None or other.box is None:
+            if one.box is not other.box:
+                return False
+            continue
+        is_any_read = True
+        sides = (picture.width, picture.height) * 2
+        if any(abs(a - b) >= SAME_READING * side for a, b, side in zip(one.box, other.box, sides, strict=True)):
+            return False
+    return is_any_read
+
+
+def _box_verdict(
+    tried: _Tried, rivals: Sequence[_Tried], alike: Sequence[_Tried], *, n_answered: int
+) -> tuple[VerdictStatus, str]:
+    fit = tried.fit
+    best = max((rival.fit for rival in rivals), key=lambda rival: (rival.median_iou, rival.n_read))
+    mostly_read = max(fit.n_read, best.n_read)
+    if mostly_read < LEAST_BOXES_SHARE * n_answered:
+        return "unreadable", _unreadable_sentence(tried, n_answered, n_read=mostly_read)
+    shared = f" {_listed([one.name for one in alike])} would fit as well." if alike else ""
+    declared = f"{fit.name} (median IoU {fit.median_iou:.2f})"
+    if fit.median_iou >= LEAST_MEDIAN_IOU and fit.median_iou > best.median_iou:
+        return "calibrated", f"The declared convention fits: {declared}.{shared}"
+    if best.median_iou >= LEAST_MEDIAN_IOU and best.median_iou > fit.median_iou:
+        return "other_convention", (
+            f"The replies fit {best.name} (median IoU {best.median_iou:.2f}), not the declared {declared}. "
+            f"{_why(tried, n_answered)}Declare {best.name} if that is how it is trained."
+        )
+    return "unclear", (
+        f"No convention fits: declared {declared}, best other {best.name} (median IoU {best.median_iou:.2f}). "
+        "The system may not locate things well, or its prompt asks for something else; read the replies."
+    )
+
+
+def _why(tried: _Tried, n_answered: int) -> str:
+    """Say what goes wrong under the declared convention."""
+    failed = Counter(one.reason for one in tried.boxes if one.status == "malformed")
+    if failed and failed.most_common(1)[0][1] * 2 > n_answered:
+        reason, count = failed.most_common(1)[0]
+        return f"Under that one, {count} of {n_answered} cannot be used: {_REASONS.get(reason, reason)}. "
+    return "Under that one the boxes lie elsewhere in the picture. "
+
+
+def _unreadable_sentence(tried: _Tried, n_answered: int, *, n_read: int) -> str:
+    reasons = Counter(one.reason for one in tried.boxes if one.box is None and one.status != "call_error")
+    reason = reasons.most_common(1)[0][0] if reasons else "no_structured_output"
+    return (
+        f"Only {n_read} of {n_answered} replies hold a box that can be read. Most often: "
+        f"{_REASONS.get(reason, reason)}."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
