@@ -220,7 +220,7 @@ class SutForm(forms.Form):
         changes = {
             leaf.path: typed_value(leaf, cleaned.get(name))
             for name, leaf in self.leaves.items()
-            if name not in self.errors
+            if name not in self.errors and self._was_sent(name)
         }
         if changes.get("asking.convention.space") == "seen_pixels":
             changes["asking.convention.scale"] = None
@@ -229,6 +229,10 @@ class SutForm(forms.Form):
             changes["checkpoint"] = hub_id or cleaned.get("folder") or "-"
             changes["source"] = "hub" if hub_id else "folder"
         return with_values(self.base, changes)
+
+    def _was_sent(self, name: str) -> bool:
+        """Whether a field was on the page that was sent; a checkbox that is off is not among what is sent."""
+        return name in self.data or isinstance(self.fields[name], forms.BooleanField)
 
     def key_wish(self) -> KeyWish:
         """Return which key the system shall use."""

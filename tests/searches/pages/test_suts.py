@@ -28,6 +28,9 @@ def write_checkpoint(folder: Path) -> Path:
     return folder
 
 
+NEW = "/suts/new/?kind=transformers_local"
+
+
 def registration(**values: str) -> dict[str, str]:
     return {"name": "Tiny model", "folder": "lab/tiny", "device": "auto", "dtype": "auto"} | values
 
@@ -49,7 +52,7 @@ def test_the_list_narrows_to_a_name_and_says_so_when_nothing_matches():
     browser = browser_of(Role.RESEARCHER)
 
     named = browser.get("/suts/?q=pock").context["lines"]
-    switched_off = browser.get("/suts/?is_enabled=false").context["lines"]
+    switched_off = browser.get("/suts/?health=off").context["lines"]
     nothing = browser.get("/suts/?q=zebra").content.decode()
 
     assert [line.sut.slug for line in named] == ["pocket"]
@@ -63,7 +66,7 @@ def test_the_list_asks_the_database_as_often_for_three_rows_as_for_one(rows, dja
         make_finished_run(make_sut())
     browser = browser_of(Role.RESEARCHER)
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         browser.get("/suts/")
 
 
@@ -74,7 +77,7 @@ def test_registering_is_for_researchers():
 def test_registering_stores_a_checked_checkpoint_with_one_audit_entry(settings):
     write_checkpoint(settings.MODEL_DIR / "lab" / "tiny")
 
-    answer = browser_of(Role.RESEARCHER).post("/suts/new/", registration(max_new_tokens="32"))
+    answer = browser_of(Role.RESEARCHER).post(NEW, registration(max_new_tokens="32"))
 
     sut = SutRecord.objects.get()
     assert (answer.status_code, answer.url) == (302, "/suts/tiny-model/")
@@ -89,7 +92,7 @@ def test_registering_refuses_a_folder_with_a_pickle_at_the_field_and_stores_noth
     folder = write_checkpoint(settings.MODEL_DIR / "lab" / "tiny")
     (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n")
 
-    page = browser_of(Role.RESEARCHER).post("/suts/new/", registration())
+    page = browser_of(Role.RESEARCHER).post(NEW, registration())
 
     assert page.status_code == 422
     assert list(page.context["form"].errors) == ["folder"]
@@ -102,7 +105,7 @@ def test_registering_never_offers_or_takes_a_folder_outside_the_model_directory(
     settings.MODEL_DIR.mkdir(parents=True, exist_ok=True)
 
     answers = {
-        wish: browser_of(Role.RESEARCHER).post("/suts/new/", registration(folder=wish)).context["form"].errors
+        wish: browser_of(Role.RESEARCHER).post(NEW, registration(folder=wish)).context["form"].errors
         for wish in ("../outside", str(tmp_path / "outside"), "%2e%2e/outside")
     }
 
@@ -125,7 +128,7 @@ def test_registering_puts_each_error_at_its_field(settings, values, field):
     write_checkpoint(settings.MODEL_DIR / "lab" / "tiny")
     make_sut("taken")
 
-    page = browser_of(Role.RESEARCHER).post("/suts/new/", registration(**values))
+    page = browser_of(Role.RESEARCHER).post(NEW, registration(**values))
 
     assert (page.status_code, list(page.context["form"].errors)) == (422, [field])
     assert f'href="#id_{field}"' in page.content.decode()
@@ -142,7 +145,11 @@ def test_a_system_page_shows_effective_settings_and_marks_what_differs_from_the_
 
     overview = browser_of(Role.RESEARCHER).get("/suts/pocket/").context["overview"]
 
-    shown = {setting.name: (setting.value, setting.is_default) for setting in overview.settings}
+    shown = {
+        setting.name: (setting.value, setting.is_default)
+        for _, settings in overview.setting_groups
+        for setting in settings
+    }
     assert shown["Checkpoint"] == ("shipped:pocket", False)
     assert shown["Batch size"] == ("4", False)
     assert shown["Longest reply"] == ("128", True)
@@ -176,7 +183,7 @@ def test_an_answer_with_markup_in_an_error_is_shown_as_text():
 def test_editing_keeps_the_short_name_changes_the_rest_and_leaves_one_audit_entry(settings):
     write_checkpoint(settings.MODEL_DIR / "lab" / "tiny")
     browser = browser_of(Role.RESEARCHER)
-    browser.post("/suts/new/", registration())
+    browser.post(NEW, registration())
 
     answer = browser.post("/suts/tiny-model/edit/", registration(name="Tiny", device="cuda"))
 
@@ -216,7 +223,7 @@ def test_a_reviewer_can_switch_nothing_off():
 def test_a_checkpoint_that_no_worker_could_load_is_refused_at_its_field(settings, damage, sentence):
     damage(write_checkpoint(settings.MODEL_DIR / "lab" / "tiny"))
 
-    answer = browser_of(Role.RESEARCHER).post("/suts/new/", registration())
+    answer = browser_of(Role.RESEARCHER).post(NEW, registration())
 
     assert (answer.status_code, list(answer.context["form"].errors)) == (422, ["folder"])
     assert sentence in str(answer.context["form"].errors["folder"])
