@@ -1,6 +1,7 @@
 """Bedrock's Converse: boto3's real client, stubbed before a socket is opened."""
 
 import json
+import logging
 import subprocess
 import sys
 
@@ -237,6 +238,22 @@ def test_boto3_never_tries_again_by_itself_and_reads_retry_after():
 
     assert len(sent) == 1
     assert (failure.kind, failure.retry_after_s) == ("rate_limit", 4.0)
+
+
+def test_key_stays_out_of_the_finest_log(caplog):
+    caplog.set_level(logging.DEBUG)
+    caplog.set_level(logging.DEBUG, logger="botocore")
+    key = f"{KEY}:FQoGZXIvYXdzEXAMPLETOKEN"
+    client = new_client(settings_of(), key_parts(key))
+    sent = answering(client, (200, {}, json.dumps(answer({"text": "A"})).encode()))
+    provider = BedrockProvider(
+        settings_of(), SutContext(api_key=key), make_client=lambda _params, _key: client
+    )
+
+    provider.send(call())
+
+    assert sent[0].headers["X-Amz-Security-Token"] == b"FQoGZXIvYXdzEXAMPLETOKEN"
+    assert [part for part in key_parts(key) if part in caplog.text] == []
 
 
 def test_web_page_in_place_of_an_answer_is_a_failure():

@@ -1,5 +1,6 @@
 """Amazon Bedrock's Converse through boto3: what is sent, what comes back, and what its refusals mean."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -131,6 +132,7 @@ def new_client(params: BedrockParams, key: tuple[str, ...]) -> ConverseClient:
     import boto3
     from botocore.config import Config
 
+    _keep_out_of_logs()
     names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
     config = Config(
         retries={"total_max_attempts": 1, "mode": "standard"},
@@ -141,6 +143,13 @@ def new_client(params: BedrockParams, key: tuple[str, ...]) -> ConverseClient:
     session = boto3.Session(region_name=params.region, **dict(zip(names, key, strict=False)))
     client: ConverseClient = session.client("bedrock-runtime", config=config)
     return client
+
+
+def _keep_out_of_logs() -> None:
+    """Keep botocore's finest log quiet: it writes whole requests, with session tokens and pictures."""
+    for name in ("botocore", "boto3", "urllib3"):
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))
 
 
 def key_parts(key: str) -> tuple[str, ...]:

@@ -281,10 +281,12 @@ _SERVERS = (
             "model": "gpt-5.2",
             "token_limit_name": "max_completion_tokens",
             "max_output_tokens": 4096,
+            "max_image_side": 768,
             "asking": _PIXELS,
         },
-        "Boxes are pixels of the picture; some models see it scaled, so calibrate. Reasoning models take no "
-        f"temperature. Enter the model you use. {OWN_PRICE}",
+        "Boxes are pixels of the picture as it is sent, which is kept below the size that OpenAI scales "
+        "down; calibrate it all the same. Reasoning models take no temperature. Enter the model you use. "
+        f"{OWN_PRICE}",
         "Convention: the lab's table of families",
     ),
 )
