@@ -89,8 +89,9 @@ def test_connections_are_kept_and_shared_by_threads(peer):
         (400, "request", False), (401, "key", False), (402, "quota", False), (403, "key", False),
         (404, "address", False), (405, "request", False), (408, "timeout", True), (409, "server", True),
         (413, "too_large", False), (418, "request", False), (422, "request", False),
-        (429, "rate_limit", True), (500, "server", True), (502, "server", True), (503, "overloaded", True), (504, "timeout", True),
-        (529, "overloaded", True), (301, "address", False), (302, "address", False), (307, "address", False),
+        (429, "rate_limit", True), (500, "server", True), (502, "server", True), (503, "overloaded", True),
+        (504, "timeout", True), (529, "overloaded", True), (301, "address", False),
+        (302, "address", False), (307, "address", False),
     ],
 )  # fmt: skip
 def test_a_status_means_one_failure(peer, code, kind, is_retryable):
@@ -228,7 +229,10 @@ def test_a_server_that_is_down_cannot_be_reached(peer):
         down.post("/ask", {})
 
     assert (failure.value.kind, failure.value.is_retryable) == ("connection", True)
-    assert f"127.0.0.1:{peer.port} cannot be reached" in failure.value.message
+    assert failure.value.message == (
+        f"127.0.0.1:{peer.port} cannot be reached: no server listens there. "
+        "Check the address and that the server runs."
+    )
     peer._thread.join()
 
 
@@ -353,6 +357,16 @@ def test_a_certificate_that_does_not_fit_is_refused_and_not_tried_again(tls_peer
     assert (failure.value.kind, failure.value.is_retryable) == ("connection", False)
     assert failure.value.message.startswith(f"The certificate of {host}:{peer.port} is not valid")
     assert peer.requests == []
+
+
+def test_https_to_a_server_without_it_says_so(peer):
+    with pytest.raises(CallFailure) as failure:
+        endpoint(peer, base_url=f"https://127.0.0.1:{peer.port}").post("/ask", {})
+
+    assert (failure.value.kind, failure.value.is_retryable) == ("connection", False)
+    assert failure.value.message == (
+        f"127.0.0.1:{peer.port} does not speak https. Write http:// for a local server without it."
+    )
 
 
 def test_an_ipv6_endpoint_is_written_in_brackets_for_the_host_header():

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from ssl import SSLCertVerificationError, SSLContext
+from ssl import SSLCertVerificationError, SSLContext, SSLError
 
 import httpcore2
 from pydantic import JsonValue
@@ -223,11 +223,16 @@ class JsonEndpoint:
                 f"The certificate of {where} is not valid: {cause.verify_message}. Check the address.",
                 is_retryable=False,
             )
+        if isinstance(cause, SSLError) and isinstance(error, httpcore2.ConnectError):
+            return CallFailure(
+                "connection",
+                f"{where} does not speak https. Write http:// for a local server without it.",
+                is_retryable=False,
+            )
         if isinstance(error, httpcore2.ConnectError):
             return CallFailure(
                 "connection",
-                f"{where} cannot be reached: {self.redacted(str(error))[:200] or 'no connection'}. "
-                "Check the address and that the server runs.",
+                f"{where} cannot be reached: {_why(cause)}. Check the address and that the server runs.",
                 is_retryable=True,
             )
         return CallFailure(
@@ -237,6 +242,14 @@ class JsonEndpoint:
 
 
 _ASK = "Whoever runs the site can allow local servers in VLMLAB_ENDPOINT_ALLOW."
+
+
+def _why(cause: object) -> str:
+    if isinstance(cause, ConnectionRefusedError):
+        return "no server listens there"
+    if isinstance(cause, OSError):
+        return str(cause.strerror or "the connection failed")[:100].lower()
+    return str(cause or "the connection failed")[:300]
 
 
 def _json_of(raw: bytes) -> JsonValue:

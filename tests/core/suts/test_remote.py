@@ -1,0 +1,305 @@
+"""Remote systems around any provider: order, threads, tries, money, identity, end."""
+
+import json
+import threading
+
+import pytest
+
+from tests.doubles import paint_png
+from vlmlab.core.errors import SutError
+from vlmlab.core.suts.base import SutRequest
+from vlmlab.core.suts.context import SutContext
+from vlmlab.core.suts.kinds import SUT_KINDS, load_sut
+from vlmlab.core.suts.network import policy_of
+from vlmlab.core.suts.provider import CallFailure, ProviderReply
+from vlmlab.core.suts.providers import PROVIDERS
+from vlmlab.core.suts.remote import RemoteSut, fingerprint_of, inspect_remote
+from vlmlab.core.suts.remote_params import UNIDENTIFYING, OpenAIChatParams
+from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy
+
+BUSY = CallFailure("rate_limit", "The server is asked too often.", is_retryable=True, retry_after_s=3.0)
+WRONG_KEY = CallFailure("key", "The server refused the API key.", is_retryable=False)
+
+
+class Time:
+    """Moves when somebody sleeps or a provider takes its time; locked, because several threads do."""
+
+    def __init__(self) -> None:
+        self.now, self.waits, self.lock = 0.0, [], threading.Lock()
+
+    def clock(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        with self.lock:
+            self.waits.append(seconds)
+            self.now += seconds
+
+
+class FakeProvider:
+    """Answers with the prompt; ``failures`` are raised first, each once."""
+
+    def __init__(self, *failures: Exception, time: Time | None = None, takes: float = 0.0) -> None:
+        self.failures, self.time, self.takes = list(failures), time, takes
+        self.calls, self.threads, self.is_closed = [], set(), False
+        self.lock, self.was_asked = threading.Lock(), threading.Event()
+
+    def describe(self, call):
+        return {
+            "address": "POST https://x",
+            "headers": {},
+            "body": {"p": call.prompt, "i": call.picture_words},
+        }
+
+    def send(self, call):
+        with self.lock:
+            self.calls.append(call)
+            self.threads.add(threading.current_thread().name)
+            failure = self.failures.pop(0) if self.failures else None
+        self.was_asked.set()
+        if self.time is not None:
+            self.time.now += self.takes
+        if failure is not None:
+            raise failure
+        return ProviderReply(
+            f"to {call.prompt}", input_tokens=1000, output_tokens=50, reasoning_tokens=20, served_model="m-1"
+        )
+
+    def close(self):
+        self.is_closed = True
+
+
+def params(**values) -> OpenAIChatParams:
+    return OpenAIChatParams.model_validate({"model": "m", **values})
+
+
+def request(prompt: str, *, width: int = 16, repeat_number: int = 0) -> SutRequest:
+    return SutRequest(paint_png((1, 2, 3), width=width, height=12), prompt, repeat_number)
+
+
+@pytest.fixture
+def make():
+    """Make systems that are closed at the end."""
+    made = []
+
+    def build(provider, *, time=None, on_progress=lambda: None, retries=DEFAULT_RETRIES, **values):
+        own = time or Time()
+        made.append(
+            RemoteSut(
+                provider, params(**values), context=SutContext(on_progress=on_progress), clock=own.clock,
+                sleep=own.sleep, retries=retries,
+            )
+        )  # fmt: skip
+        return made[-1]
+
+    yield build
+    for sut in made:
+        sut.close()
+
+
+def test_answers_keep_the_order_of_the_questions(make):
+    sut = make(FakeProvider(BUSY, BUSY, BUSY), concurrency=8)
+
+    replies = sut.generate([request(str(number)) for number in range(50)])
+
+    assert [reply.text for reply in replies] == [f"to {number}" for number in range(50)]
+
+
+def test_a_reply_holds_what_the_call_took(make):
+    time = Time()
+    provider = FakeProvider(BUSY, time=time, takes=0.25)
+    sut = make(provider, time=time, input_price_usd=2, output_price_usd=10, concurrency=1)
+
+    reply = sut.generate([request("hello")])[0]
+
+    assert reply.text == "to hello"
+    assert (reply.n_attempts, reply.latency_ms) == (2, 250.0)
+    assert (reply.input_tokens, reply.output_tokens, reply.reasoning_tokens) == (1000, 50, 20)
+    assert reply.cost_usd == pytest.approx(0.0025)
+    assert (reply.seen_size, reply.served_model, reply.call_error) == ((16, 12), "m-1", "")
+    assert time.waits[0] == 3.0
+
+
+def test_pictures_are_scaled_before_they_are_sent_and_the_sent_size_is_kept(make):
+    provider = FakeProvider()
+
+    reply = make(provider, max_image_side=100).generate([request("a", width=400)])[0]
+
+    assert provider.calls[0].sent_size == reply.seen_size == (100, 3)
+
+
+def test_a_call_that_cannot_succeed_is_an_error_of_its_own(make):
+    replies = make(FakeProvider(WRONG_KEY), concurrency=1).generate([request("a"), request("b")])
+
+    assert [reply.call_error for reply in replies] == ["The server refused the API key.", ""]
+    assert (replies[0].text, replies[0].n_attempts, replies[0].cost_usd) == ("", 1, 0.0)
+    assert replies[1].text == "to b"
+
+
+def test_a_call_that_never_succeeds_says_how_often_it_was_tried(make):
+    sut = make(FakeProvider(*[BUSY] * 3), concurrency=1, retries=RetryPolicy(most_tries=3))
+
+    reply = sut.generate([request("a")])[0]
+
+    assert reply.call_error == "The server is asked too often. (Tried 3 times.)"
+    assert (reply.n_attempts, reply.is_call_error) == (3, True)
+
+
+def test_a_picture_that_is_none_fails_alone_and_is_not_sent(make):
+    provider = FakeProvider()
+
+    replies = make(provider).generate([SutRequest(b"no picture", "a"), request("b")])
+
+    assert [reply.is_call_error for reply in replies] == [True, False]
+    assert [reply.n_attempts for reply in replies] == [0, 1]
+    assert [call.prompt for call in provider.calls] == ["b"]
+
+
+def test_too_many_requests_lower_the_concurrency_and_successes_raise_it_again(make):
+    sut = make(FakeProvider(BUSY), concurrency=8)
+
+    sut.generate([request("a")])
+    lowered = sut.concurrency
+    sut.generate([request(str(number)) for number in range(60)])
+
+    assert (lowered, sut.concurrency) == (4, 8)
+
+
+def test_repeated_questions_are_simply_asked_again(make):
+    provider = FakeProvider()
+
+    make(provider).generate([request("a", repeat_number=number) for number in range(3)])
+
+    assert [call.prompt for call in provider.calls] == ["a", "a", "a"]
+
+
+def test_every_answer_gives_a_sign_of_life_in_the_thread_that_asked(make):
+    signs, provider = [], FakeProvider()
+    sut = make(provider, on_progress=lambda: signs.append(threading.current_thread().name), concurrency=3)
+
+    sut.generate([request(str(number)) for number in range(10)])
+
+    assert signs == [threading.current_thread().name] * 10
+    assert threading.current_thread().name not in provider.threads
+
+
+def test_a_slow_answer_gives_signs_of_life_meanwhile(make, monkeypatch):
+    monkeypatch.setattr("vlmlab.core.suts.remote._SIGN_OF_LIFE_S", 0.01)
+    release, signs = threading.Event(), []
+
+    class Slow(FakeProvider):
+        def send(self, call):
+            release.wait(5)
+            return super().send(call)
+
+    def sign():
+        signs.append(1)
+        if len(signs) == 3:
+            release.set()
+
+    make(Slow(), on_progress=sign).generate([request("a")])
+
+    assert len(signs) >= 4
+
+
+def test_what_stops_the_work_rises_and_no_further_call_is_sent(make):
+    class StoppedError(Exception):
+        pass
+
+    def stop():
+        raise StoppedError
+
+    provider = FakeProvider()
+    sut = make(provider, on_progress=stop, concurrency=1)
+
+    with pytest.raises(StoppedError):
+        sut.generate([request(str(number)) for number in range(2000)])
+    sut.close()
+
+    assert len(provider.calls) < 2000
+
+
+def test_a_bug_of_a_provider_rises_and_holds_up_nobody(make):
+    sut = make(FakeProvider(ZeroDivisionError()), concurrency=1)
+
+    with pytest.raises(ZeroDivisionError):
+        sut.generate([request("a")])
+
+    assert sut.generate([request("b")])[0].text == "to b"
+
+
+def test_close_ends_a_wait_for_the_next_try_and_closes_the_provider():
+    provider = FakeProvider(*[BUSY] * 10)
+    sut = RemoteSut(provider, params(), context=SutContext())
+    replies = []
+    asking = threading.Thread(target=lambda: replies.extend(sut.generate([request("a")])))
+
+    asking.start()
+    assert provider.was_asked.wait(5)
+    sut.close()
+    asking.join(10)
+
+    assert not asking.is_alive()
+    assert provider.is_closed
+    assert [reply.is_call_error for reply in replies] == [True]
+    with pytest.raises(ValueError, match="closed"):
+        sut.generate([request("a")])
+
+
+def test_describe_request_is_json_without_a_call(make):
+    provider = FakeProvider()
+
+    described = json.loads(make(provider).describe_request(request("hello")))
+
+    png = request("hello").image_png
+    assert described["body"] == {"p": "hello", "i": f"<PNG picture, 16 x 12, {len(png)} bytes>"}
+    assert provider.calls == []
+
+
+CHANGES = {
+    "model": "n", "revision": "2026-01", "system_prompt": "Be brief.", "temperature": 0.0, "thinking": "low",
+    "max_output_tokens": 9, "max_image_side": 99, "base_url": "https://other.example.com/v1",
+    "token_limit_name": "max_completion_tokens", "image_detail": "high", "extra_body": {"seed": 1},
+    "asking": {"choice_template": "Q: {question}"}, "concurrency": 9, "requests_per_minute": 9,
+    "tokens_per_minute": 9, "timeout_s": 9, "input_price_usd": 9, "output_price_usd": 9, "spend_cap_usd": 9,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OpenAIChatParams.model_fields)
+def test_the_fingerprint_changes_with_every_setting_that_may_change_an_answer(name):
+    changed = fingerprint_of(params(**{name: CHANGES[name]}))
+
+    assert (changed == fingerprint_of(params())) == (name in UNIDENTIFYING)
+
+
+def test_the_fingerprint_knows_one_address_in_two_spellings():
+    first, second = (
+        {"base_url": url} for url in ("https://A.example.com/v1/", "https://a.example.com:443/v1")
+    )
+
+    assert fingerprint_of(params(**first)) == fingerprint_of(params(**second))
+
+
+def test_the_fingerprint_knows_nothing_of_the_key():
+    infos = [
+        load_sut("openai_chat", {"model": "m"}, SutContext(api_key=key)).info for key in ("", "sk-1234567890")
+    ]
+
+    assert infos[0] == infos[1]
+    assert infos[0].kind == "openai_chat"
+
+
+def test_every_remote_kind_has_one_provider():
+    kinds = {kind.name: kind.params for kind in SUT_KINDS.values() if kind.is_remote}
+
+    assert {entry.kind: declared for declared, entry in PROVIDERS.items()} == kinds
+
+
+def test_inspect_refuses_an_address_that_is_not_allowed():
+    local = params(base_url="http://127.0.0.1:8000/v1")
+
+    inspect_remote(local, SutContext(network=policy_of(["127.0.0.1:8000"])))
+    with pytest.raises(SutError) as refusal:
+        inspect_remote(local, SutContext())
+
+    assert refusal.value.field == "base_url"
