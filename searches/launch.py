@@ -30,8 +30,11 @@ def start_campaign(
     run_seed: int,
     by: User | None,
     cloned_from: SearchRun | None = None,
+    finds_twin: bool = True,
 ) -> Campaign:
     """Store a campaign and wake a worker for each of its runs; a second click finds the first one's campaign.
+
+    ``finds_twin`` is False for a program that says by itself which of its requests are one and the same.
 
     Raises:
         VlmLabError: see ``runs.create_campaign``.
@@ -40,7 +43,7 @@ def start_campaign(
         twin = runs.just_started(
             config=config, suts=suts, domain_slug=domain_slug, name=name, run_seed=run_seed, by=by
         )
-        if twin is not None:
+        if finds_twin and twin is not None:
             return twin
         campaign = runs.create_campaign(
             config=config,

@@ -72,6 +72,7 @@ def start_campaign(
         name=payload.name or default_name(config, payload.domain),
         run_seed=payload.seed,
         by=person,
+        finds_twin=not key,
     )
     if not key:
         return Status(201, _shape(start().pk))
@@ -94,8 +95,7 @@ def _start_once(key: RequestKey, start: Callable[[], Campaign], *, by: User) -> 
     if before is not None:
         return before
     campaign = start()
-    if campaign.request_key is None:
-        remember(campaign, key)
+    remember(campaign, key)
     return campaign
 
 

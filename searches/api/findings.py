@@ -26,7 +26,8 @@ Format = Literal["json", "csv"]
 
 
 def _file(media_types: tuple[str, ...]) -> dict[str, Any]:
-    content = {one: {"schema": {"type": "string", "format": "binary"}} for one in media_types}
+    binary = {"type": "string", "format": "binary"}
+    content = {one: {"schema": {} if one == "application/json" else binary} for one in media_types}
     return {"responses": {200: {"description": "The file, sent piece by piece.", "content": content}}}
 
 

@@ -81,7 +81,7 @@ def test_an_unknown_address_is_told_as_json(client):
 
 @pytest.mark.parametrize(
     "header",
-    ["", "Bearer", "Bearer ", "Bearer vlm_", "Bearer vlm_" + "a" * 43, "Basic dXNlcjpwYXNz", "Bearer \x7f", "vlm_x"],
+    ["", "Bearer", "Bearer ", "Bearer vlm_", f"Bearer vlm_{'a' * 43}", "Basic dXNlcjpwYXNz", "Bearer \x7f"],
 )
 def test_what_is_no_token_is_refused(header, client):
     make_user(Role.ADMIN)
