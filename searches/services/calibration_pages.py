@@ -163,11 +163,11 @@ def _probe_line(item: Mapping[str, Any]) -> ProbeLine:
     if where["box"] is not None:
         boxes.append(read_box(0, "read", where["box"], kind="read"))
     return ProbeLine(
-        number=item["number"],
+        number=item["number"] + 1,
         target=item["target"],
         picture=BoxedPicture(
             url=reverse("blob", args=[item["image_sha256"]]),
-            alt=f"Picture {item['number']}: {item['target']}",
+            alt=f"Picture {item['number'] + 1}: {item['target']}",
             width=width,
             height=height,
             boxes=tuple(boxes),
@@ -183,7 +183,7 @@ def _where_line(where: Mapping[str, Any]) -> ReplyLine:
     if where["status"] == "boxes":
         reading = f"IoU {where['iou']:.2f}"
         if where["n_boxes"] > 1:
-            reading += f", the best-named of {where['n_boxes']} boxes"
+            reading += f", the first of {where['n_boxes']} boxes"
     else:
         reading = reason_words(where["reason"])
     return ReplyLine(where["text"], where["call_error"], reading, where["iou"] >= 0.5, _cut(where))
