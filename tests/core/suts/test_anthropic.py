@@ -37,6 +37,11 @@ def peer():
         yield running
 
 
+@pytest.fixture(scope="module")
+def provider(peer):
+    return provider_at(peer)
+
+
 def ask_officially(peer, **values):
     client = anthropic.Anthropic(api_key=peers.KEY, base_url=peer.url, max_retries=0)
     data = base64.b64encode(picture()).decode()
@@ -267,6 +272,19 @@ def test_reader_takes_any_json_and_raises_call_failures_only(answer):
         return
     assert isinstance(reply.text, str)
     assert reply.input_tokens is None or reply.input_tokens >= 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(strange_json(*NAMES), st.sampled_from((200, 201, 400, 429, 500)))
+def test_whatever_a_server_answers_is_a_reply_or_a_failure(peer, provider, body, code):
+    peer.next(status(code, body))
+
+    try:
+        words = provider.send(call()).text
+    except CallFailure as failure:
+        words = failure.message
+
+    assert isinstance(words, str)
 
 
 @settings(max_examples=200, deadline=None)

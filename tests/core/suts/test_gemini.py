@@ -34,6 +34,11 @@ def peer():
         yield running
 
 
+@pytest.fixture(scope="module")
+def provider(peer):
+    return provider_at(peer)
+
+
 def official(peer, **options):
     client = genai.Client(
         api_key=peers.KEY,
@@ -304,6 +309,19 @@ def test_reader_takes_any_json_and_raises_call_failures_only(answer):
         return
     assert isinstance(reply.text, str)
     assert reply.output_tokens is None or reply.output_tokens >= 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(strange_json(*NAMES), st.sampled_from((200, 201, 400, 429, 500)))
+def test_whatever_a_server_answers_is_a_reply_or_a_failure(peer, provider, body, code):
+    peer.next(status(code, body))
+
+    try:
+        words = provider.send(call()).text
+    except CallFailure as failure:
+        words = failure.message
+
+    assert isinstance(words, str)
 
 
 @settings(max_examples=200, deadline=None)

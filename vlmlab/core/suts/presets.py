@@ -292,7 +292,7 @@ _SERVERS = (
 )
 
 _PROVIDERS = (
-    _gemini_flash("minimal", 1024),
+    _gemini_flash("minimal", 2048),
     _gemini_flash("low", 4096),
     _gemini_flash("medium", 8192),
     _gemini_flash("high", 16_384),

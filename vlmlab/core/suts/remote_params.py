@@ -11,6 +11,9 @@ Thinking = Literal["default", "off", "minimal", "low", "medium", "high"]
 SAFE_CLAUDE_SIDE = 1092
 """Largest side in pixels of a square picture that no Claude scales down (39 x 39 patches of 28 pixels)."""
 
+ROOM_FOR_THINKING = 4096
+"""Longest reply of models that think unless they are told not to; a cut-off answer is malformed."""
+
 UNIDENTIFYING = frozenset(
     {
         "asking",
@@ -133,6 +136,13 @@ class OpenAIChatParams(RemoteParams):
 class GeminiParams(RemoteParams):
     """Google's generateContent."""
 
+    max_output_tokens: int = Field(
+        default=ROOM_FOR_THINKING,
+        ge=1,
+        le=65_536,
+        title="Longest reply",
+        description="Most tokens of a reply, thinking included; Gemini thinks unless it is told otherwise.",
+    )
     media_resolution: Literal["", "low", "medium", "high"] = Field(
         default="", title="Picture resolution", description="Tokens spent on the picture; empty: not sent."
     )
@@ -141,6 +151,13 @@ class GeminiParams(RemoteParams):
 class ClaudeSizedParams(RemoteParams):
     """What providers of Claude share: pictures small enough that none is scaled down on their side."""
 
+    max_output_tokens: int = Field(
+        default=ROOM_FOR_THINKING,
+        ge=1,
+        le=65_536,
+        title="Longest reply",
+        description="Most tokens of a reply, thinking included; Claude 5 thinks unless it is told otherwise.",
+    )
     max_image_side: int = Field(
         default=SAFE_CLAUDE_SIDE,
         ge=64,
