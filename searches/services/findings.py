@@ -3,12 +3,22 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from searches.enums import Verdict
+from searches.enums import FindingState, TrialStatus, Verdict
 from searches.models import Finding, Sample, SearchRun, Trial
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.web.evidence import set_words
 
 THUMBNAILS = 4
+EVIDENCE = (
+    "fails", "invalid", "n", "is_curtailed", "answered_action", "direction", "thumbnails", "reason_text",
+)  # fmt: skip
+_STATES = {
+    TrialStatus.DECIDED_FAIL: FindingState.SUSPECTED,
+    TrialStatus.DECIDED_PASS: FindingState.REFUTED,
+    TrialStatus.OPEN: FindingState.UNDETERMINED,
+    TrialStatus.PARKED: FindingState.UNDETERMINED,
+    TrialStatus.INCOMPATIBLE: FindingState.UNDETERMINED,
+}
 
 
 def record_findings(
@@ -37,6 +47,57 @@ def record_findings(
     Finding.objects.bulk_create(rows)
     _mark_supersets(known, new)
     return [_line(row, domain) for row in rows]
+
+
+def refresh_findings(run: SearchRun, trials: Sequence[Trial], *, domain: Domain) -> list[str]:
+    """Bring the findings of sets in line with their samples after these were read again.
+
+    A finding that no longer holds stays as a row and is marked: refuted where its set now passes,
+    undetermined where its answers decide nothing any more. One that holds again is suspected again. What
+    fresh scenes confirmed stands on their evidence and keeps its state.
+
+    Args:
+        run: the run.
+        trials: sets whose samples changed, written already.
+        domain: for the words of the log lines.
+
+    Returns:
+        One line for the run's log for each finding added, withdrawn or taken back.
+    """
+    failing = [trial for trial in trials if trial.status == TrialStatus.DECIDED_FAIL]
+    known = {one.trial_id: one for one in Finding.objects.filter(run=run, trial__in=trials)}
+    samples = _failed_samples([trial for trial in trials if trial.pk in known])
+    lines = []
+    for trial in trials:
+        old = known.get(trial.pk)
+        if old is not None:
+            lines += _refreshed(run, trial, old, samples[trial.pk], domain=domain)
+    lines += record_findings(run, failing, domain=domain, at_inference=run.n_inferences)
+    _mark_minimal(run)
+    return lines
+
+
+def _refreshed(
+    run: SearchRun, trial: Trial, old: Finding, failed: list[Sample], *, domain: Domain
+) -> list[str]:
+    now = _finding(run, trial, failed, sets=[], at_inference=old.found_at_inference)
+    values = {name: getattr(now, name) for name in EVIDENCE}
+    state = old.state if old.state == FindingState.CONFIRMED else _STATES[TrialStatus(trial.status)]
+    Finding.objects.filter(pk=old.pk).update(**values, state=state)
+    if state == old.state:
+        return []
+    words = set_words(old.concepts, domain.slug)
+    label = FindingState(state).label.lower()
+    return [f"Failure mode {words} is {label} now ({trial.fails} of {trial.answers} answers wrong)."]
+
+
+def _mark_minimal(run: SearchRun) -> None:
+    """Mark the findings of a run that contain no other one that holds."""
+    rows = list(Finding.objects.filter(run=run).values_list("pk", "concepts", "trial__status"))
+    holding = [frozenset(concepts) for _, concepts, status in rows if status == TrialStatus.DECIDED_FAIL]
+    larger = [pk for pk, concepts, _ in rows if any(one < frozenset(concepts) for one in holding)]
+    Finding.objects.filter(run=run).update(is_minimal_in_run=True)
+    Finding.objects.filter(pk__in=larger).update(is_minimal_in_run=False)
 
 
 def _failed_samples(trials: Sequence[Trial]) -> dict[int, list[Sample]]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from searches.enums import TrialStatus
 from searches.services.batches import Batch
 from searches.services.live import LiveSearch, Tally
+from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.evaluate import SampleRecord
 from vlmlab.core.revelio.racing import StoppingRule
 from vlmlab.core.revelio.types import Verdict
@@ -27,14 +28,53 @@ def tally_batch(live: LiveSearch, batch: Batch) -> None:
         live.tallies[key].count(one.record.verdict, is_invalid=one.record.is_invalid)
     for key in {one.record.query.key for one in batch.samples}:
         tally, state = live.tallies[key], live.search.trials[key]
-        if tally.status not in DECIDED:
-            tally.status, tally.is_curtailed = TrialStatus(state.status), state.is_curtailed
+        if tally.status in DECIDED:
+            continue
+        tally.status, tally.is_curtailed = TrialStatus(state.status), state.is_curtailed
+        if (tally.fails, tally.passes) != (state.fails, state.passes):
+            _decide_by_rows(tally, live.config)
+
+
+def _decide_by_rows(tally: Tally, config: RevelioConfig) -> None:
+    """Class a set by its stored answers where the search knows others.
+
+    The search keeps what it was told; failed calls that were asked again and answers that were read again
+    differently stand in the rows only.
+    """
+    status = class_of(tally.status, tally.fails, tally.passes, rule=stopping_rule(config))
+    if status != tally.status:
+        tally.status = status
+        tally.is_curtailed = status in DECIDED and tally.fails + tally.passes < config.samples_per_set
+
+
+def class_of(told: TrialStatus, fails: int, passes: int, *, rule: StoppingRule) -> TrialStatus:
+    """Return the class of a set with these answers, which may differ from those that the search was told.
+
+    Args:
+        told: the class that the search gave it; it stays where the answers still support it.
+        fails: stored wrong answers.
+        passes: stored right answers.
+        rule: of the run.
+    """
+    if told == TrialStatus.DECIDED_FAIL and fails >= rule.needed:
+        return told
+    if told == TrialStatus.DECIDED_PASS and passes >= rule.passes_needed:
+        return told
+    status = TrialStatus(rule.decide(fails, passes))
+    if status in DECIDED:
+        return status
+    return TrialStatus.OPEN if told in DECIDED else told
+
+
+def stopping_rule(config: RevelioConfig) -> StoppingRule:
+    """Return the rule that classes the sets of a run."""
+    return StoppingRule(config.samples_per_set, config.fails_needed, config.is_curtailed)
 
 
 def tally_retry(live: LiveSearch, batch: Batch) -> None:
     """Count failed calls that were asked again; a set that was undecided may now be decided."""
     config = live.config
-    rule = StoppingRule(config.samples_per_set, config.fails_needed, config.is_curtailed)
+    rule = stopping_rule(config)
     for one in batch.samples:
         tally = live.tallies[one.record.query.key]
         tally.call_errors -= 1

@@ -186,12 +186,17 @@ def _result(reply: SutReply, params: Values, size: tuple[int, int]) -> Values:
         "seen_size": list(reply.seen_size) if reply.seen_size else None,
         "size": list(size),
     }
+    return result | read_result(reply, params, size)
+
+
+def read_result(reply: SutReply, params: Mapping[str, Any], size: tuple[int, int]) -> Values:
+    """Return what the readers of today make of a reply; nothing for a question in own words."""
     if params.get("mode") == "choice" and params.get("options"):
         reading = parse_choice(reply.text, options=params["options"], finish_reason=reply.finish_reason)
-        result["reading"] = {"status": reading.status, "letter": reading.letter or ""}
+        return {"reading": {"status": reading.status, "letter": reading.letter or ""}}
     if params.get("mode") == "boxes":
-        result["boxes"] = _read_boxes(reply, params["convention"], size)
-    return result
+        return {"boxes": _read_boxes(reply, params["convention"], size)}
+    return {}
 
 
 def _read_boxes(reply: SutReply, convention: Mapping[str, Any], size: tuple[int, int]) -> Values:

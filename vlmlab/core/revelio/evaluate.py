@@ -1,5 +1,6 @@
 """From a query to a scene and a question, and from a reply to a verdict with everything a finding shows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +13,7 @@ from vlmlab.core.scenes.kinematics import CollisionVerdict, collision_verdict, n
 from vlmlab.core.scenes.questions import Question, ask_question, error_direction
 from vlmlab.core.scenes.scene import GeneratedScene, SceneDescription, SceneSource
 from vlmlab.core.seeding import derive_seed
-from vlmlab.core.suts.base import SutReply
+from vlmlab.core.suts.base import FinishReason, SutReply
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,18 @@ class SampleRecord:
     reason_text: str
     collision: CollisionVerdict | None
     is_invalid: bool
+
+
+@dataclass(frozen=True)
+class ChoiceRecord:
+    """What the text of one answer says; the fields are those of ``SampleRecord``."""
+
+    verdict: Verdict
+    answer_status: Literal["answered", "invalid"]
+    letter: str
+    answered_action: str
+    direction: str
+    reason_text: str
 
 
 def scene_seed_of(query: Query, *, run_seed: int) -> int:
@@ -114,26 +127,64 @@ def read_reply(prepared: PreparedSample, reply: SutReply | None) -> SampleRecord
         raise ValueError("reply must be given for a sample that has a scene")
     if reply.is_call_error:
         return _unread(prepared, Verdict.CALL_ERROR)
-    options = prepared.question.options
-    reading = parse_choice(reply.text, options=options, finish_reason=reply.finish_reason)
-    action = prepared.question.actions.get(reading.letter or "", "")
-    is_right = reading.status == "answered" and action == prepared.expected_action
+    read = read_choice(
+        reply.text,
+        options=prepared.question.options,
+        actions=prepared.question.actions,
+        expected_action=prepared.expected_action,
+        finish_reason=reply.finish_reason,
+        asks_reason=prepared.asks_reason,
+    )
+    action = read.answered_action
     return SampleRecord(
         query=prepared.query,
+        verdict=read.verdict,
+        answer_status=read.answer_status,
+        letter=read.letter,
+        answered_action=action,
+        expected_action=prepared.expected_action,
+        direction=read.direction,
+        reason_text=read.reason_text,
+        collision=collision_at(action, prepared.scene.description),
+        is_invalid=read.answer_status == "invalid",
+    )
+
+
+def read_choice(
+    text: str,
+    *,
+    options: Mapping[str, str],
+    actions: Mapping[str, str],
+    expected_action: str,
+    finish_reason: FinishReason,
+    asks_reason: bool,
+) -> ChoiceRecord:
+    """Judge the text of an answered call; the same text is read the same way again later.
+
+    Args:
+        text: the raw reply.
+        options: letter -> text of the option.
+        actions: letter -> action id.
+        expected_action: id of the right action.
+        finish_reason: why the text ended.
+        asks_reason: whether a sentence of reason was asked for.
+    """
+    reading = parse_choice(text, options=options, finish_reason=finish_reason)
+    action = actions.get(reading.letter or "", "")
+    is_right = reading.status == "answered" and action == expected_action
+    return ChoiceRecord(
         verdict=Verdict.PASS if is_right else Verdict.FAIL,
         answer_status=reading.status,
         letter=reading.letter or "",
         answered_action=action,
-        expected_action=prepared.expected_action,
-        direction=(error_direction(prepared.expected_action, action) or "") if action else "",
-        reason_text=reason_of(reply.text, options=options) if prepared.asks_reason else "",
-        collision=_collision(action, prepared.scene.description) if action else None,
-        is_invalid=reading.status == "invalid",
+        direction=(error_direction(expected_action, action) or "") if action else "",
+        reason_text=reason_of(text, options=options) if asks_reason else "",
     )
 
 
-def _collision(action: str, description: SceneDescription) -> CollisionVerdict | None:
-    if description.domain != "driving":
+def collision_at(action: str, description: SceneDescription) -> CollisionVerdict | None:
+    """Return what an action does in a scene in one dimension; None where nothing can be said."""
+    if not action or description.domain != "driving":
         return None
     return collision_verdict(action, distance_m=nearest_lane_distance(description))
 
