@@ -104,7 +104,7 @@ def test_a_status_means_one_failure(peer, code, kind, is_retryable):
 @pytest.mark.parametrize(
     "body",
     [
-        {"error": {"message": "You exceeded your current quota, please check your plan."}},
+        {"error": {"message": "Your credit balance is too low."}},
         {"error": {"message": "No.", "code": "insufficient_quota"}},
         {"error": {"message": "No.", "type": "insufficient_quota"}},
     ],
@@ -113,6 +113,14 @@ def test_a_429_without_credit_is_not_tried_again(peer, body):
     failure = failure_of(peer, status(429, body, retry_after="1"))
 
     assert (failure.kind, failure.is_retryable) == ("quota", False)
+
+
+def test_a_429_that_only_speaks_of_billing_is_tried_again(peer):
+    words = "Limit: 3 / min. Please try again in 20s. Add a payment method at https://example.com/billing."
+
+    failure = failure_of(peer, status(429, {"error": {"message": words, "code": "rate_limit_exceeded"}}))
+
+    assert (failure.kind, failure.is_retryable) == ("rate_limit", True)
 
 
 def test_a_404_that_speaks_of_a_model_is_about_the_model(peer):

@@ -6,9 +6,13 @@ from email.utils import parsedate_to_datetime
 
 from vlmlab.core.suts.provider import CallFailure, FailureKind
 
-_QUOTA = re.compile(
-    r"insufficient_quota|exceeded your current quota|billing|credit balance|payment required|out of credits",
-    re.IGNORECASE,
+# Words about quotas and billing also stand in answers to calls that only come too fast, so codes decide
+# and, without one, words that can mean nothing else.
+_SPENT_CODE = re.compile(
+    r"insufficient_quota|billing_hard_limit|insufficient_(?:balance|credits|funds)", re.I
+)
+_SPENT_WORDS = re.compile(
+    r"credit balance|insufficient[ _](?:balance|credits?|funds|quota)|out of credits|payment required", re.I
 )
 _MODEL = re.compile(r"\bmodel\b", re.IGNORECASE)
 _TITLE = re.compile(rb"<title[^>]{0,200}>([^<]{1,300})", re.IGNORECASE)
@@ -44,7 +48,8 @@ def failure_of_status(
         raw: the answer's bytes, from which the title of a web page is quoted.
     """
     said = words_of(body) or page_title(raw)
-    if _QUOTA.search(f"{said} {codes_of(body)}") and status in (400, 403, 429):
+    is_spent = _SPENT_CODE.search(codes_of(body)) or _SPENT_WORDS.search(said)
+    if is_spent and status in (400, 403, 429):
         status = 402
     kind, is_retryable, sentence = _STATUSES.get(status) or _unlisted(status)
     if status == 404 and _MODEL.search(f"{said} {codes_of(body)}"):

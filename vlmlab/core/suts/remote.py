@@ -20,6 +20,7 @@ from vlmlab.core.suts.provider import CallFailure, Provider, ProviderCall, Provi
 from vlmlab.core.suts.providers import provider_kind
 from vlmlab.core.suts.remote_params import UNIDENTIFYING, RemoteParams
 from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy, Tried, with_retries
+from vlmlab.core.suts.storable import storable_text
 from vlmlab.core.suts.throttle import Throttle
 
 ENGINE_VERSION = "1"
@@ -205,7 +206,9 @@ def call_of(params: RemoteParams, request: SutRequest) -> ProviderCall:
 
 def described(provider: Provider, params: RemoteParams, request: SutRequest) -> str:
     """Return the exact request of a provider as JSON for people."""
-    return json.dumps(provider.describe(call_of(params, request)), indent=2, ensure_ascii=False)
+    return storable_text(
+        json.dumps(provider.describe(call_of(params, request)), indent=2, ensure_ascii=False)
+    )
 
 
 def fingerprint_of(params: RemoteParams) -> str:
