@@ -367,7 +367,7 @@ NAMES = (
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(NAMES), strange_json(*NAMES), max_size=6))
 def test_reader_takes_any_json_and_raises_call_failures_only(reply):
     try:

@@ -212,7 +212,7 @@ def _thinking(params: GeminiParams) -> dict[str, JsonValue]:
 
 def _level(params: GeminiParams, generation: tuple[int, int]) -> str:
     level, model = params.thinking, params.model
-    has_minimal = "flash" in model and (generation < (4, 0) or generation == _NEWEST)
+    has_minimal = "flash" in model and generation < (3, 7)
     if level == "off":
         least = "minimal" if has_minimal else "low"
         raise _thinking_error(f"{model} always thinks.", f"Choose {least}, its least level.")

@@ -114,8 +114,9 @@ def _gemini_flash(level: str, tokens: int) -> SutPreset:
         "Google Gemini",
         "gemini",
         params,
-        "Boxes are 0-1000 with y before x. Google advises against a temperature for Gemini 3 and names newer "
-        f"Flash models as its successors: it may be switched off. {OWN_PRICE}",
+        "Boxes are 0-1000 with y before x. Google advises against a temperature for Gemini 3. It answers for "
+        "some retired models with their successor: see which model answered before you compare. "
+        f"{OWN_PRICE}",
         "ai.google.dev, pages on thinking and deprecations, read November 2026",
     )
 
