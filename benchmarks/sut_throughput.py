@@ -1,18 +1,24 @@
-"""Inferences a second of a local checkpoint at several batch sizes, beside the library's own pipeline.
+"""Letters a second of a local checkpoint in batches, beside the library's own pipeline and bare ``generate``.
 
-Usage: ``python benchmarks/sut_throughput.py CHECKPOINT [--threads 2] [--requests 64] [--pictures FOLDER]``.
-The peer is ``transformers.pipeline`` asked one by one with the same pictures, prompt and length.
+    python benchmarks/sut_throughput.py vlmlab/assets/pocket --out benchmarks/results/sut_throughput.md
+
+Each contestant has a process of its own and waits while another one works; they take turns, so that what
+else the machine does meets all of them. The peer is ``transformers.pipeline`` asked one by one. ``bare`` is
+what a person would write with ``transformers`` alone: the processor and ``model.generate`` on one batch.
 """
 
 import argparse
 import io
+import multiprocessing
 import os
-import resource
+import statistics
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +28,16 @@ from PIL import Image
 from vlmlab.core.images import encode_png, read_image
 from vlmlab.core.seeding import rng_for
 from vlmlab.core.suts.base import SutRequest
-from vlmlab.core.suts.checkpoint import CheckpointRoots
-from vlmlab.core.suts.kinds import load_sut
+from vlmlab.core.suts.checkpoint import inspect_checkpoint
+from vlmlab.core.suts.local_params import TransformersLocalParams
 
 PROMPT = (
     "You are driving this car. What should the driver do now?\n"
     "A. Stop\nB. Slow down\nC. Continue\nAnswer with the letter only."
 )
-
-
-def resident_megabytes() -> float:
-    """Return the resident memory of this process now (Linux), or its peak elsewhere."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+PIPELINE = "pipeline, one by one"
+RATIO_GOAL, OVERHEAD_GOAL = 3.0, 3.0
+Asker = Callable[[], list[str]]
 
 
 def pictures(folder: Path | None, count: int, *, width: int, height: int) -> list[bytes]:
@@ -53,86 +53,200 @@ def pictures(folder: Path | None, count: int, *, width: int, height: int) -> lis
     return result
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Rates of one way to ask.
+def adapter_askers(options: argparse.Namespace, requests: list[SutRequest]) -> dict[str, Asker]:
+    """Return how the adapter is asked at each batch size; the weights are loaded once."""
+    import torch
 
-    Attributes:
-        name: who was asked and how.
-        rate: inferences a second of wall time, fastest repeat.
-        cpu_ms: processor milliseconds of all threads an inference, fastest repeat.
-        texts: the answers.
-    """
+    from vlmlab.core.suts.local_loading import load_checkpoint
+    from vlmlab.core.suts.local_memory import keep_freed_memory
+    from vlmlab.core.suts.transformers_local import TransformersLocalSut
 
-    name: str
-    rate: float
-    cpu_ms: float
-    texts: list[str]
-
-
-def measure(name: str, ask: Callable[[], list[str]], *, repeats: int) -> Measured:
-    """Ask once to warm up, then several times, and keep the fastest."""
-    texts, wall, cpu = ask(), [], []
-    for _ in range(repeats):
-        start, cpu_start = time.perf_counter(), time.process_time()
-        ask()
-        wall.append(time.perf_counter() - start)
-        cpu.append(time.process_time() - cpu_start)
-    return Measured(name, len(texts) / min(wall), 1000 * min(cpu) / len(texts), texts)
-
-
-def ours(options: argparse.Namespace, requests: list[SutRequest], batch_size: int) -> Measured:
-    """Measure our adapter at one batch size."""
-    sut = load_sut(
-        "transformers_local",
-        {
-            "checkpoint": str(Path(options.checkpoint).resolve()),
-            "batch_size": batch_size,
-            "max_new_tokens": options.max_new_tokens,
-            "threads": options.threads,
-            "device": options.device,
-        },
-        CheckpointRoots(allow_any_folder=True),
+    torch.set_num_threads(options.threads)
+    report = inspect_checkpoint(Path(options.checkpoint).resolve())
+    base = TransformersLocalParams(
+        checkpoint=str(report.folder), max_new_tokens=options.max_new_tokens, device=options.device
     )
+    loaded = load_checkpoint(report, base)
+    keep_freed_memory()
 
-    def ask_all() -> list[str]:
+    def ask(sut: TransformersLocalSut) -> list[str]:
         replies = sut.generate(requests)
         failed = [reply.call_error for reply in replies if reply.is_call_error]
         if failed:
             sys.exit(f"{len(failed)} calls failed: {failed[0]}")
         return [reply.text for reply in replies]
 
-    result = measure(f"adapter, batch {batch_size}", ask_all, repeats=options.repeats)
-    common = Counter(result.texts).most_common(4)
-    print(f"batch {batch_size}: memory {resident_megabytes():.0f} MB, answers {common}")
-    sut.close()
-    return result
+    return {
+        f"adapter, batch {size}": partial(
+            ask, TransformersLocalSut(loaded, report, base.model_copy(update={"batch_size": size}))
+        )
+        for size in options.batch_sizes
+    }
 
 
-def peer(options: argparse.Namespace, requests: list[SutRequest]) -> Measured:
-    """Measure ``transformers.pipeline`` asked one by one."""
+def bare_askers(options: argparse.Namespace, requests: list[SutRequest]) -> dict[str, Asker]:
+    """Return how processor and ``generate`` are asked without the adapter, and ``generate`` alone."""
+    import torch
+    import transformers
+
+    torch.set_num_threads(options.threads)
+    device, dtype = _device_and_dtype(options)
+    automatic: Any = transformers
+    processor = automatic.AutoProcessor.from_pretrained(options.checkpoint, backend="pil")
+    processor.tokenizer.padding_side = "left"
+    model = automatic.AutoModelForImageTextToText.from_pretrained(options.checkpoint, dtype=dtype)
+    model = model.to(device).eval()
+    decoding = {"max_new_tokens": options.max_new_tokens, "do_sample": False}
+    size = options.compared_batch
+    batches = [requests[start : start + size] for start in range(0, len(requests), size)]
+
+    def prepare(rows: list[SutRequest]) -> Any:
+        inputs = processor.apply_chat_template(
+            [_conversation(row) for row in rows],
+            add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt",
+            processor_kwargs={"padding": True},
+        )  # fmt: skip
+        return inputs.to(device, dtype=dtype)
+
+    def answer(inputs: Any) -> list[str]:
+        with torch.inference_mode():
+            output = model.generate(**inputs, **decoding)
+        new = output[:, inputs["input_ids"].shape[1] :]
+        return [str(text) for text in processor.batch_decode(new, skip_special_tokens=True)]
+
+    prepared = [prepare(rows) for rows in batches]
+    return {
+        f"bare, batch {size}": lambda: [text for rows in batches for text in answer(prepare(rows))],
+        f"generate alone, batch {size}": lambda: [text for inputs in prepared for text in answer(inputs)],
+    }
+
+
+def pipeline_askers(options: argparse.Namespace, requests: list[SutRequest]) -> dict[str, Asker]:
+    """Return how ``transformers.pipeline`` is asked one by one."""
     import torch
     import transformers
 
     library_logging: Any = transformers.utils.logging
     library_logging.set_verbosity_error()
-    device = "cuda" if torch.cuda.is_available() and options.device != "cpu" else "cpu"
-    dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    asker: Any = transformers.pipeline(
-        "image-text-to-text", model=options.checkpoint, dtype=dtype, device=device
-    )
+    torch.set_num_threads(options.threads)
+    device, dtype = _device_and_dtype(options)
+    make: Any = transformers.pipeline
+    asker = make("image-text-to-text", model=options.checkpoint, dtype=dtype, device=device)
     decoding = {"max_new_tokens": options.max_new_tokens, "do_sample": False}
 
     def ask(request: SutRequest) -> str:
-        image = Image.open(io.BytesIO(request.image_png))
-        content = [{"type": "image", "image": image}, {"type": "text", "text": request.prompt}]
-        conversation = [{"role": "user", "content": content}]
-        (output,) = asker(text=conversation, generate_kwargs=decoding, return_full_text=False)
-        return str(output["generated_text"])
+        output = asker(text=_conversation(request), generate_kwargs=decoding, return_full_text=False)
+        return str(output[0]["generated_text"])
 
-    return measure(
-        "pipeline, one by one", lambda: [ask(request) for request in requests], repeats=options.repeats
-    )
+    return {PIPELINE: lambda: [ask(request) for request in requests]}
+
+
+def _device_and_dtype(options: argparse.Namespace) -> tuple[str, Any]:
+    import torch
+
+    device = "cuda" if torch.cuda.is_available() and options.device != "cpu" else "cpu"
+    return device, torch.bfloat16 if device == "cuda" else torch.float32
+
+
+def _conversation(request: SutRequest) -> list[dict[str, Any]]:
+    image = Image.open(io.BytesIO(request.image_png))
+    content = [{"type": "image", "image": image}, {"type": "text", "text": request.prompt}]
+    return [{"role": "user", "content": content}]
+
+
+MAKERS = {"adapter": adapter_askers, "bare": bare_askers, "pipeline": pipeline_askers}
+
+
+def serve(line: Connection, maker: str, options: argparse.Namespace) -> None:
+    """Load one contestant, warm it up, and ask it whenever its name comes down the line."""
+    made = pictures(options.pictures, options.requests, width=options.width, height=options.height)
+    askers = MAKERS[maker](options, [SutRequest(png, PROMPT) for png in made])
+    line.send({name: ask() for name, ask in askers.items()})
+    while name := line.recv():
+        wall, cpu = time.perf_counter(), time.process_time()
+        askers[name]()
+        line.send((time.perf_counter() - wall, time.process_time() - cpu))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of one contestant, one number a round.
+
+    Attributes:
+        name: who was asked and how.
+        wall: wall seconds for all requests.
+        cpu: processor seconds of all threads.
+        texts: the answers.
+    """
+
+    name: str
+    wall: list[float]
+    cpu: list[float]
+    texts: list[str]
+
+
+def measure(options: argparse.Namespace) -> list[Measured]:
+    """Return every contestant's times over interleaved rounds."""
+    context = multiprocessing.get_context("spawn")
+    rows: list[tuple[Connection, Measured]] = []
+    workers, lines = [], []
+    for maker in MAKERS:
+        line, other = context.Pipe()
+        worker = context.Process(target=serve, args=(other, maker, options), daemon=True)
+        worker.start()
+        other.close()
+        workers.append(worker)
+        lines.append(line)
+        rows += [(line, Measured(name, [], [], texts)) for name, texts in line.recv().items()]
+    for _ in range(options.repeats):
+        for line, row in rows:
+            line.send(row.name)
+            wall, cpu = line.recv()
+            row.wall.append(wall)
+            row.cpu.append(cpu)
+    for line in lines:
+        line.send("")
+    for worker in workers:
+        worker.join(10)
+    return [row for _, row in rows]
+
+
+def ratio(first: Measured, second: Measured) -> float:
+    """Return the median over rounds of how many times as long the first one took."""
+    return statistics.median(one / two for one, two in zip(first.wall, second.wall, strict=True))
+
+
+def table(rows: list[Measured], options: argparse.Namespace) -> str:
+    """Return the results as Markdown."""
+    by_name = {row.name: row for row in rows}
+    peer, count = by_name[PIPELINE], options.requests
+    size = options.compared_batch
+    ours, bare = by_name[f"adapter, batch {size}"], by_name[f"bare, batch {size}"]
+    lines = [
+        f"{count} requests, {options.repeats} interleaved rounds, {options.threads} threads; medians.",
+        "",
+        "| who | letters a second | lowest and highest | CPU ms each | times the pipeline | same answers |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        rate, low, high = (count / how(row.wall) for how in (statistics.median, max, min))
+        same = sum(one.strip() == two.strip() for one, two in zip(row.texts, peer.texts, strict=True))
+        cpu = 1000 * statistics.median(row.cpu) / count
+        lines.append(
+            f"| {row.name} | {rate:.1f} | {low:.1f}, {high:.1f} | {cpu:.1f} | {ratio(peer, row):.2f} "
+            f"| {same} / {count} |"
+        )
+    times, overhead = ratio(peer, ours), 100 * (ratio(ours, bare) - 1)
+    lines += [
+        "",
+        f"Times the pipeline at batch {size}: {times:.2f} (goal: at least {RATIO_GOAL:g}; "
+        f"{'met' if times >= RATIO_GOAL else 'missed'}).",
+        f"Adapter over bare processor and generate at batch {size}: {overhead:+.1f} % of the time "
+        f"(goal: under {OVERHEAD_GOAL:g} %; {'met' if overhead < OVERHEAD_GOAL else 'missed'}).",
+        f"Load of the machine at the end: {os.getloadavg()[0]:.1f}. "
+        f"Answers of the adapter: {dict(Counter(ours.texts).most_common(4))}.",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
@@ -143,28 +257,23 @@ def main() -> None:
     parser.add_argument("checkpoint")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--requests", type=int, default=64)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--batch-sizes", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--repeats", type=int, default=9, help="interleaved rounds")
+    parser.add_argument("--batch-sizes", type=int, nargs="+", default=[1, 8, 16, 32])
+    parser.add_argument("--compared-batch", type=int, default=16, help="batch of the goals; one of the sizes")
     parser.add_argument("--max-new-tokens", type=int, default=8)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--pictures", type=Path, help="folder of pictures; default: smooth random ones")
     parser.add_argument("--width", type=int, default=448)
     parser.add_argument("--height", type=int, default=336)
-    parser.add_argument("--no-peer", action="store_true")
+    parser.add_argument("--out", type=Path, help="also write the table to this file")
     options = parser.parse_args()
+    if options.compared_batch not in options.batch_sizes:
+        parser.error(f"--batch-sizes must hold the compared batch, {options.compared_batch}")
     os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
-    made = pictures(options.pictures, options.requests, width=options.width, height=options.height)
-    requests = [SutRequest(png, PROMPT) for png in made]
-    print(f"memory before loading: {resident_megabytes():.0f} MB")
-    rows = [ours(options, requests, batch_size) for batch_size in options.batch_sizes]
-    if not options.no_peer:
-        rows.append(peer(options, requests))
-    base = rows[-1]
-    print(f"\n{'who':24}{'inferences/s':>14}{'CPU ms each':>13}{'times peer':>12}{'same as first row':>20}")
-    for row in rows:
-        same = sum(one == other for one, other in zip(row.texts, rows[0].texts, strict=True))
-        ratio = row.rate / base.rate
-        print(f"{row.name:24}{row.rate:14.1f}{row.cpu_ms:13.1f}{ratio:12.2f}{same:>14} / {len(row.texts)}")
+    text = table(measure(options), options)
+    print(text)
+    if options.out:
+        options.out.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
