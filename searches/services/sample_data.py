@@ -13,6 +13,7 @@ from django.utils.dateparse import parse_datetime
 from searches.enums import RunState
 from searches.models import Campaign, Finding, RunEvent, Sample, SearchRun, SutRecord, Trial
 from searches.services.blobs import blob_path, digest_of, store_blob
+from searches.services.sample_calibration import load_calibration
 from searches.services.suts import register_sut
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.numbers import write_many
@@ -37,7 +38,7 @@ def load_sample_data() -> list[str]:
     Returns:
         One sentence for each thing done or left out.
     """
-    notes = [_register_pocket()]
+    notes = [note for note in (_register_pocket(), load_calibration(FOLDER)) if note]
     path = FOLDER / FIXTURE
     if not path.exists():
         return [*notes, "No sample run is shipped with this version."]

@@ -1,4 +1,4 @@
-"""``manage.py make_sample_fixture``: turns a finished run into the sample run that the lab ships."""
+"""``manage.py make_sample_fixture``: turns a finished run, or a calibration, into what the lab ships."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -7,32 +7,57 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from searches.models import SearchRun
+from searches.services.sample_calibration import dump_calibration
 from searches.services.sample_data import FOLDER, dump_run
+from searches.services.shell_suts import find_sut
 from vlmlab.core.errors import VlmLabError
+
+USAGE_ERROR = 2
 
 
 class Command(BaseCommand):
     """For whoever ships a new version of the lab."""
 
-    help = "Write a finished run with its pictures as the sample run of the lab."
+    help = "Write a finished run with its pictures, or the newest calibration of a system, as sample data."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument("run", type=int, help="number of the run")
+        parser.add_argument("run", type=int, nargs="?", help="number of the run")
+        parser.add_argument(
+            "--calibration", metavar="SLUG", help="system whose newest calibration is written"
+        )
         parser.add_argument("--pictures", type=int, default=40, help="most pictures to ship (40)")
         parser.add_argument("--name", default="", help="a new name for its campaign")
         parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write it")
 
-    def handle(self, *args: Any, run: int, pictures: int, name: str, folder: Path, **options: Any) -> None:
+    def handle(
+        self,
+        *args: Any,
+        run: int | None,
+        calibration: str | None,
+        pictures: int,
+        name: str,
+        folder: Path,
+        **options: Any,
+    ) -> None:
         """Write the fixture and say how large it is."""
-        row = SearchRun.objects.select_related("campaign", "sut").filter(pk=run).first()
-        if row is None:
-            raise CommandError(f"There is no run {run}.", returncode=2)
-        row.campaign.name = name or row.campaign.name
+        if run is None and calibration is None:
+            raise CommandError("Give the number of a run, or --calibration SLUG.", returncode=USAGE_ERROR)
         try:
-            dump_run(row, folder=folder, pictures=pictures)
+            if calibration is not None:
+                dump_calibration(find_sut(calibration), folder=folder)
+            if run is not None:
+                dump_run(_run(run, name), folder=folder, pictures=pictures)
         except VlmLabError as error:
-            raise CommandError(str(error), returncode=2) from error
+            raise CommandError(str(error), returncode=USAGE_ERROR) from error
         files = [path for path in folder.rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files) / 1e6
         self.stdout.write(f"{len(files)} files, {size:.1f} MB in {folder}.")
+
+
+def _run(number: int, name: str) -> SearchRun:
+    row = SearchRun.objects.select_related("campaign", "sut").filter(pk=number).first()
+    if row is None:
+        raise CommandError(f"There is no run {number}.", returncode=USAGE_ERROR)
+    row.campaign.name = name or row.campaign.name
+    return row
