@@ -10,6 +10,8 @@ from typing import Any
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import render
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from ninja.openapi.schema import get_schema
 
@@ -26,7 +28,7 @@ class FieldLine:
     name: str
     words: str
     is_required: bool
-    text: str
+    text: SafeString
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class OperationLine:
     method: str
     path: str
     summary: str
-    description: str
+    description: SafeString
     parameters: tuple[FieldLine, ...]
     body: tuple[FieldLine, ...]
     statuses: tuple[str, ...]
@@ -90,24 +92,32 @@ def _rooms() -> list[tuple[str, list[OperationLine]]]:
 
 def _line(path: str, method: str, details: dict[str, Any]) -> OperationLine:
     roles = permission_table().get(f"{API_NAMESPACE}:{details['operationId']}", frozenset())
+    description = details["description"]
     return OperationLine(
         name=details["operationId"],
         method=method.upper(),
         path=path,
         summary=details["summary"],
-        description=""
-        if details["description"].rstrip(".") == details["summary"]
-        else details["description"],
-        parameters=tuple(
-            FieldLine(
-                one["name"], _type(one["schema"]), bool(one.get("required")), one.get("description", "")
-            )
-            for one in details.get("parameters", [])
-        ),
+        description=_marked("" if description.rstrip(".") == details["summary"] else description),
+        parameters=tuple(_parameter(one) for one in details.get("parameters", [])),
         body=tuple(_body(details.get("requestBody"))),
         statuses=tuple(str(one) for one in details["responses"]),
         roles=", ".join(role.label.lower() for role in Role if role in roles),
     )
+
+
+def _parameter(one: dict[str, Any]) -> FieldLine:
+    meaning = one.get("description") or ("Part of the address." if one["in"] == "path" else "")
+    return FieldLine(one["name"], _type(one["schema"]), bool(one.get("required")), _marked(meaning))
+
+
+def _marked(text: str) -> SafeString:
+    """Return a text as HTML; what stands between backticks is code."""
+    parts = (
+        format_html("<code>{}</code>" if place % 2 else "{}", part)
+        for place, part in enumerate(text.split("`"))
+    )
+    return format_html_join("", "{}", ((part,) for part in parts))
 
 
 def _body(body: dict[str, Any] | None) -> Iterator[FieldLine]:
@@ -117,7 +127,7 @@ def _body(body: dict[str, Any] | None) -> Iterator[FieldLine]:
     model = _resolved(content["schema"])
     required = model.get("required", [])
     for name, details in model.get("properties", {}).items():
-        yield FieldLine(name, _type(details), name in required, details.get("description", ""))
+        yield FieldLine(name, _type(details), name in required, _marked(details.get("description", "")))
 
 
 def _resolved(details: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ def line_of(message, *args, exc_info=None):
         ("Gone: /sign-in/MQ/ditpgh-5df3288de249/", "INFO Gone: /sign-in/MQ/[hidden]/"),
         ("no redis://lab:hunter2@host/0 today", "INFO no redis://lab:[hidden]@host/0 today"),
         ("no redis://:hunter2@host/0 today", "INFO no redis://:[hidden]@host/0 today"),
+        (f"Bearer vlm_{'a-B_9' * 8}aaa!", "INFO Bearer vlm_[hidden]!"),
         ("at http://host:8000/runs/?a=b@c", "INFO at http://host:8000/runs/?a=b@c"),
         ("12:03:04 done", "INFO 12:03:04 done"),
     ],

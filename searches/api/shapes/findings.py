@@ -85,7 +85,7 @@ class DomainWithConcepts(DomainShape):
 class NewScene(Input):
     """A scene to draw."""
 
-    concepts: list[str] = Field(min_length=1, max_length=8, examples=[["cone", "far"]])
+    concepts: list[str] = Field(min_length=1, max_length=8, description="Ids.", examples=[["cone", "far"]])
     seed: int = Field(0, ge=0, le=2**31 - 1, description="Another seed, another layout.")
 
 

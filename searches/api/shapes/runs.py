@@ -24,7 +24,7 @@ class NewCampaign(Input):
     """A search to start: one run for each system."""
 
     suts: list[str] = Field(min_length=1, max_length=100, description="Short names.", examples=[["pocket"]])
-    domain: str = Field("driving", max_length=64)
+    domain: str = Field("driving", max_length=64, description="Short name of a domain.")
     method: str = Field("revelio", max_length=16, description="The only one so far.")
     preset: str = Field("", max_length=40, description="Settings to start from, such as `quick_look`.")
     config: Config = Field(default_factory=dict, description="Settings; what is left out has its default.")

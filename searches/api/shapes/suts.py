@@ -95,14 +95,20 @@ class PresetShape(Schema):
 class NewSut(Input):
     """A system to register: a kind with its settings, or a preset with changes."""
 
-    slug: str = Field(min_length=1, max_length=64, pattern=SLUG, examples=["qwen3-vl-2b"])
+    slug: str = Field(
+        min_length=1,
+        max_length=64,
+        pattern=SLUG,
+        description="Short name: small letters, digits and hyphens.",
+        examples=["qwen3-vl-2b"],
+    )
     name: str = Field("", max_length=120, description="For people; empty: the short name.")
     kind: str = Field(
         "", max_length=32, description="May be left out with a preset.", examples=["openai_chat"]
     )
     preset: str = Field("", max_length=64, description="Name of one of `GET presets`.")
     params: Params = Field(default_factory=dict)
-    description: str = Field("", max_length=4_000)
+    description: str = Field("", max_length=4_000, description="For people.")
     queue: Queue = Field(Queue.CPU, description="For checkpoints; remote systems have a queue of their own.")
     api_key: int | str | None = Field(None, description="Id or name of a stored key.")
     secret: str = Field("", max_length=4_000, description="A new key to store; write-only.", repr=False)
@@ -112,10 +118,10 @@ class NewSut(Input):
 class SutChange(Input):
     """What to change; what is left out stays."""
 
-    name: str | None = Field(None, min_length=1, max_length=120)
+    name: str | None = Field(None, min_length=1, max_length=120, description="For people.")
     params: Params | None = Field(None, description="Only the settings to change; null removes one.")
-    description: str | None = Field(None, max_length=4_000)
-    queue: Queue | None = None
+    description: str | None = Field(None, max_length=4_000, description="For people.")
+    queue: Queue | None = Field(None, description="For checkpoints.")
     api_key: int | str | None = Field(None, description="Id or name of a stored key.")
     secret: str = Field("", max_length=4_000, description="A new key to store; write-only.", repr=False)
     key_name: str = Field("", max_length=80, description="Name of the new key; empty: the short name.")
