@@ -25,6 +25,7 @@ NEW_KEY, NO_KEY = "new", ""
 PASTE_AGAIN = "The key is not kept while the form has errors: paste it again."
 # Settings of a local checkpoint that have fields of their own: a folder to choose, or a hub id.
 PLACE = frozenset({"checkpoint", "source"})
+WIDE = frozenset({"asking__prompt_style", "folder"})
 # Name in an error of the core -> field, where the error is about several fields together.
 ERROR_FIELDS = {"asking.convention": "asking.convention.scale", "asking": "asking.prompt_style"}
 
@@ -39,12 +40,12 @@ class Section:
 
     @property
     def rows(self) -> list[tuple[forms.BoundField, str]]:
-        """Return each field with its width: texts of several lines take the whole row."""
+        """Return each field with its width: what needs room for its words takes the whole row."""
         return [(bound, "full" if _is_long(bound) else "") for bound in self.fields]
 
 
 def _is_long(bound: forms.BoundField) -> bool:
-    return isinstance(bound.field.widget, forms.Textarea)
+    return isinstance(bound.field.widget, forms.Textarea) or bound.name in WIDE
 
 
 def field_name(path: str) -> str:

@@ -40,7 +40,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
 )
-OTHERS = "Place and loading"
+OTHERS = "Model"
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def sut_overview(sut: SutRecord) -> SutOverview:
         spend_cap=spend_cap(sut.params),
         spend_days=spend_days(sut),
         versions=_versions(sut),
-        changes=_changes(sut),
+        changes=_changes(sut, {setting.path: setting.name for setting in settings}),
         runs=tuple(runs.select_related("campaign").order_by("-id")[:RECENT_RUNS]),
         n_runs=runs.count(),
         n_findings=Finding.objects.filter(sut=sut).count(),
@@ -221,21 +221,25 @@ def _versions(sut: SutRecord) -> tuple[Version, ...]:
     )
 
 
-def _changes(sut: SutRecord) -> tuple[Change, ...]:
+def _changes(sut: SutRecord, titles: Mapping[str, str]) -> tuple[Change, ...]:
     entries = AuditEntry.objects.filter(object_type="sutrecord", object_id=str(sut.pk)).order_by("-id")
-    return tuple(Change(entry, _differences(entry)) for entry in entries[:RECENT_CHANGES])
+    return tuple(Change(entry, _differences(entry, titles)) for entry in entries[:RECENT_CHANGES])
 
 
-def _differences(entry: AuditEntry) -> tuple[tuple[str, str, str], ...]:
+def _differences(entry: AuditEntry, titles: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
     """Return name, earlier and later value of each setting that a change changed."""
     if entry.verb != "edited":
         return ()
     before, after = _flat(entry.before), _flat(entry.after)
     return tuple(
-        (name.removeprefix("params."), _text(before.get(name)), _text(after.get(name)))
+        (_title(name.removeprefix("params."), titles), _text(before.get(name)), _text(after.get(name)))
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     )
+
+
+def _title(name: str, titles: Mapping[str, str]) -> str:
+    return titles.get(name) or name.replace("_", " ").capitalize()
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic_core import PydanticUndefined
 
 from searches.models import SutRecord
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.suts.kinds import parse_params
+from vlmlab.core.suts.kinds import parse_params, sut_kind
 
 TITLES = {
     "max_new_tokens": "Longest reply",
@@ -20,15 +20,25 @@ TITLES = {
     "threads": "CPU threads",
 }
 EMPTY_MEANS = {
-    "temperature": "not set: the most likely token each time",
+    "temperature": "not sent",
     "threads": "the library's choice",
     "revision": "the newest",
     "system_prompt": "none",
+    "requests_per_minute": "no limit of ours",
+    "tokens_per_minute": "no limit of ours",
+    "input_price_usd": "unknown",
+    "output_price_usd": "unknown",
+    "spend_cap_usd": "none",
+    "extra_body": "none",
+    "extra_fields": "none",
+    "image_detail": "not sent",
+    "media_resolution": "not sent",
     "asking.localization_template": "the words of the style",
     "asking.choice_template": "the question as it stands",
     "asking.convention.scale": "none: pixels",
     "asking.convention.keys": "none",
 }
+LOCAL_EMPTY_MEANS = {"temperature": "not set: the most likely token each time"}
 
 
 @dataclass(frozen=True)
@@ -107,19 +117,22 @@ def effective_settings(sut: SutRecord) -> tuple[tuple[Setting, ...], str]:
             Setting(name, name, str(value), is_default=False, help="") for name, value in sut.params.items()
         )
         return stored, str(error)
+    meanings = EMPTY_MEANS if sut_kind(sut.kind).is_remote else EMPTY_MEANS | LOCAL_EMPTY_MEANS
     rows = []
     for leaf in leaves(type(params)):
         value = value_at(params, leaf.path)
         is_default = not leaf.info.is_required() and value == leaf.default
         rows.append(
-            Setting(leaf.path, leaf.title, _shown(leaf, value), is_default, leaf.info.description or "")
+            Setting(
+                leaf.path, leaf.title, _shown(leaf, value, meanings), is_default, leaf.info.description or ""
+            )
         )
     return tuple(rows), ""
 
 
-def _shown(leaf: Leaf, value: Any) -> str:
+def _shown(leaf: Leaf, value: Any, meanings: Mapping[str, str]) -> str:
     if value in (None, "", (), {}):
-        return EMPTY_MEANS.get(leaf.path, "not set")
+        return meanings.get(leaf.path, "not set")
     if isinstance(value, float):
         return f"{value:,.10g}"
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
