@@ -258,5 +258,10 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.log_level("VLMLAB_LOG_LEVEL", "INFO")},
-    "loggers": {"axes": {"level": "WARNING"}},
+    # The DEBUG lines of the last two repeat headers and parts of requests, in which a key may stand.
+    "loggers": {
+        "axes": {"level": "WARNING"},
+        "httpcore2": {"level": "INFO"},
+        "botocore": {"level": "INFO"},
+    },
 }

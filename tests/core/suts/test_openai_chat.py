@@ -3,6 +3,8 @@
 import base64
 import json
 import logging
+import threading
+import time
 
 import openai
 import pytest
@@ -254,8 +256,25 @@ def test_a_server_that_is_too_slow_is_given_up_on(peer, make):
     assert reply.n_attempts == 3
 
 
+def test_close_ends_calls_that_wait_for_an_answer(peer, make):
+    peer.next(*[slow(30, wire.TRUNCATED)] * 3)
+    sut, replies = make(concurrency=3), []
+    asking = threading.Thread(
+        target=lambda: replies.extend(sut.generate([SutRequest(PICTURE, "a") for _ in range(3)]))
+    )
+
+    asking.start()
+    while len(peer.requests) < 3:
+        time.sleep(0.005)
+    sut.close()
+    asking.join(10)
+
+    assert not asking.is_alive()
+    assert [reply.is_call_error for reply in replies] == [True] * 3
+
+
 def test_many_questions_keep_their_order_over_real_connections(peer, make):
-    peer.next(*[wire.BROKEN, wire.TOO_MANY] * 3)
+    peer.next(wire.BROKEN, wire.TOO_MANY)  # fewer than tries, so no question can meet only failures
     sut = make(concurrency=8)
 
     replies = sut.generate([SutRequest(PICTURE, f"q{number}") for number in range(60)])

@@ -3,8 +3,10 @@
 import socket
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from ssl import SSLContext
 from typing import Any
+from weakref import WeakSet
 
 import httpcore2
 
@@ -63,6 +65,8 @@ class GuardedBackend(httpcore2.NetworkBackend):
         self._resolve = resolver
         self._connect = connector
         self._clock = clock
+        self._open: WeakSet[httpcore2.NetworkStream] = WeakSet()
+        self._lock = threading.Lock()
         self.deadline = Deadline()
 
     def connect_tcp(
@@ -85,7 +89,7 @@ class GuardedBackend(httpcore2.NetworkBackend):
         for address in addresses[:_MOST_ADDRESSES_TRIED]:
             try:
                 wait = self.remaining(timeout if timeout is not None else CONNECT_TIMEOUT_S)
-                return _BoundedStream(self._connect(address, port, wait), self)
+                return self.watched(self._connect(address, port, wait))
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
         raise failure or httpcore2.ConnectError("the name has no address")
@@ -95,6 +99,23 @@ class GuardedBackend(httpcore2.NetworkBackend):
     ) -> httpcore2.NetworkStream:
         """Refuse: no endpoint is a file."""
         raise AddressRefused("A socket file is not an endpoint.")
+
+    def watched(self, stream: httpcore2.NetworkStream) -> httpcore2.NetworkStream:
+        """Return a connection that ends with the call it serves, and that ``hang_up`` ends."""
+        bounded = _BoundedStream(stream, self)
+        with self._lock:
+            self._open.add(bounded)
+        return bounded
+
+    def hang_up(self) -> None:
+        """End every connection, also under a thread that waits for an answer; closing alone wakes nobody."""
+        with self._lock:
+            streams = list(self._open)
+        for stream in streams:
+            connection = stream.get_extra_info("socket")
+            if isinstance(connection, socket.socket):
+                with suppress(OSError):  # it ended by itself
+                    socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
     def remaining(self, timeout: float | None) -> float:
         """Return the time limit of one step: its own or what is left of the call, whichever is less.
@@ -144,7 +165,7 @@ class _BoundedStream(httpcore2.NetworkStream):
         self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
         wait = self._backend.remaining(timeout)
-        return _BoundedStream(self._stream.start_tls(ssl_context, server_hostname, wait), self._backend)
+        return self._backend.watched(self._stream.start_tls(ssl_context, server_hostname, wait))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)

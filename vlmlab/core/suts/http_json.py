@@ -148,7 +148,8 @@ class JsonEndpoint:
         return text
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, also those that a call waits on."""
+        self._backend.hang_up()
         self._pool.close()
 
     def _exchange(self, path: str, content: bytes) -> tuple[int, dict[str, str], bytes]:

@@ -111,10 +111,10 @@ class RemoteSut:
         return described(self._provider, self._params, request)
 
     def close(self) -> None:
-        """End waiting calls and close the connections."""
+        """End waiting calls and close the connections, which ends the calls on them too."""
         self._closed.set()
-        self._threads.shutdown(wait=True, cancel_futures=True)
         self._provider.close()
+        self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _require_open(self) -> None:
         if self._closed.is_set():
