@@ -4,6 +4,8 @@ import datetime
 import ipaddress
 import json
 import ssl
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpcore2
@@ -353,6 +355,27 @@ def test_tls_and_host_see_the_name_while_the_checked_address_is_connected_to(tls
     assert answer == {"answer": 42}
     assert names == ["model.example.com"]
     assert peer.requests[0].headers["host"] == f"model.example.com:{peer.port}"
+
+
+def test_close_wakes_a_thread_that_waits_for_an_answer_over_tls(tls_peer):
+    peer, client, _names = tls_peer
+    peer.next(slow(30, GOOD))
+    remote, failures = over_tls(peer, "model.example.com", client), []
+
+    def ask():
+        try:
+            remote.post("/ask", {})
+        except CallFailure as failure:
+            failures.append(failure.kind)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    while not peer.requests:
+        time.sleep(0.005)
+    remote.close()
+    asking.join(3)
+
+    assert failures == ["connection"]
 
 
 @pytest.mark.parametrize(("host", "is_trusting"), [("other.example.com", True), ("model.example.com", False)])
