@@ -2,17 +2,24 @@
 
 import re
 
-from vlmlab.core.replies.box_items import NUMERAL, Found
+from vlmlab.core.replies.box_items import Found
 from vlmlab.core.replies.box_mapping import FoundBox
+from vlmlab.core.replies.box_numbers import NUMERAL
 
 _NUMBERS_IN_PARENTHESES = re.compile(rf"\(\s*+({NUMERAL}(?:(?:\s*+[,;]\s*+|\s++){NUMERAL})*+)\s*+\)")
 _ONE_NUMERAL = re.compile(NUMERAL)
 _JOINED = re.compile(r"\s*,\s*|[^\S\n]*")
-_NAMED_POINT = re.compile(rf"\bx\s{{0,4}}[=:]\s{{0,4}}{NUMERAL}\s{{0,4}},\s{{0,4}}y\s{{0,4}}[=:]", re.IGNORECASE)
+_NAMED_POINT = re.compile(
+    rf"\bx\s{{0,4}}[=:]\s{{0,4}}{NUMERAL}\s{{0,4}},\s{{0,4}}y\s{{0,4}}[=:]", re.IGNORECASE
+)
 _LABEL_EDGES = frozenset("\n.,:;!?()[]{}<>=|\"'`*_，。：；！？、“”")
 _LONGEST_LABEL = 120
+_JOINING_WORD = re.compile(r"^(?:and|or|with|&)\s+", re.IGNORECASE)
 _NO_LABELS = frozenset(
-    "box|bbox|boxes|bounding box|bounding boxes|the bounding box|coordinates|coordinate|the box".split("|")
+    (
+        *("box", "bbox", "boxes", "bounding box", "bounding boxes"),
+        *("the box", "the bounding box", "coordinates", "coordinate"),
+    )
 )
 
 
@@ -57,5 +64,5 @@ def label_before(text: str, start: int) -> str | None:
         return None
     while first > max(0, start - _LONGEST_LABEL) and text[first - 1] not in _LABEL_EDGES:
         first -= 1
-    label = text[first:start].strip()
+    label = _JOINING_WORD.sub("", text[first:start].strip())
     return None if not label or label.casefold() in _NO_LABELS else label

@@ -1,11 +1,13 @@
 """A reply cut into its structures, its box markup, its location tokens and the words between them."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from vlmlab.core.replies.box_bare import bare_boxes_in_words, label_before
-from vlmlab.core.replies.box_items import Collector, Found, numbers_of_text
+from vlmlab.core.replies.box_items import Collector, Found
 from vlmlab.core.replies.box_mapping import FoundBox
+from vlmlab.core.replies.box_numbers import numbers_of_text
 from vlmlab.core.replies.box_scan import Group, scan_value
 from vlmlab.core.replies.box_text import is_sentinel
 
@@ -22,11 +24,11 @@ _REF_CLOSE = r"<\|\s*(?:object_(?:ref|def)_d?end|/\s*ref)\s*\|>|</ref>"
 _LOCATION = r"(?:<loc_?[0-9]{1,6}>\s*+)++"
 _POINT = r"<(?:points?|click|tracks)\b[^<>\n]{0,2000}>|<\|\s*point_start\s*\|>"
 _LIST = r"""\[(?=\s*+(?:[\[{("'0-9+.\]-]|null\b|None\b|NaN\b|nan\b|true\b|false\b|True\b|False\b|\Z))"""
-_OBJECT = r"""\{(?=\s*+(?:["'}\[{(]|\w++\s*+:|\Z))"""
+_OBJECT = r"\{"
 _PIECE = re.compile(
     rf"(?P<box>{_BOX_OPEN})|(?P<box_end>{_BOX_CLOSE})|(?P<ref>{_REF_OPEN})|(?P<ref_end>{_REF_CLOSE})"
     rf"|(?P<location>{_LOCATION})|(?P<half>(?:<loc_?[0-9]{{0,6}}|<\|?[a-z_]{{0,15}})\Z)|(?P<point>{_POINT})"
-    rf"|(?P<boxed>\\boxed\s?\{{)|(?P<structure>{_LIST}|{_OBJECT})",
+    rf"|(?P<brace>\})|(?P<boxed>\\boxed\s?\{{)|(?P<structure>{_LIST}|{_OBJECT})",
     re.IGNORECASE,
 )
 _LOCATION_NUMBER = re.compile(r"<loc(_?)([0-9]+)>")
@@ -39,6 +41,7 @@ _STRUCTURE = re.compile(rf"{_LIST}|{_OBJECT}", re.IGNORECASE)
 _KEY_BEFORE = re.compile(r"""["'][^"'\n]{1,40}["']\s{0,8}:\s{0,8}\Z""")
 _BETWEEN_BOXES = re.compile(r"[\s,;]*")
 _SEGMENTS = re.compile(r"(?:\s*<seg[0-9]+>)*")
+_NOTHING_MORE = re.compile(r"[`\s]*+\Z")
 _HAS_LETTER = re.compile(r"[^\W\d]")
 
 
@@ -49,22 +52,18 @@ class Document:
     Attributes:
         found: boxes, bare lists, points, empty things.
         words: the parts between, each with its start.
-        starts: where each part with boxes or lists of numbers begins.
-        n_structures: lists, objects, box markup and location tokens.
         is_cut: something was still open when the text ended.
         is_broken: something is not what JSON, Python or the markup allow.
-        is_too_deep: nested deeper than the limit.
         is_open_ended: the last box was not inside of anything closed, so more may have followed.
+        ends_in_words: a word stands after the last structure.
     """
 
     found: Found = field(default_factory=Found)
     words: list[tuple[int, str]] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    n_structures: int = 0
     is_cut: bool = False
     is_broken: bool = False
-    is_too_deep: bool = False
     is_open_ended: bool = False
+    ends_in_words: bool = False
 
 
 class _DocumentReader:
@@ -74,20 +73,31 @@ class _DocumentReader:
         self.position = 0
         self._label: str | None = None
         self._labelled_until = -1
+        self._n_boxed = 0
         self._marks: list[tuple[str, str | None, int, int]] = []
 
     def read(self) -> Document:
         """Go through the text once."""
+        readers: dict[str, Callable[[re.Match[str]], None]] = {
+            "structure": self._read_structure,
+            "box": self._read_box,
+            "box_end": self._read_stray_end,
+            "ref": self._read_ref,
+            "ref_end": self._read_stray_end,
+            "location": self._read_location,
+            "half": self._read_half,
+            "point": self._read_point,
+            "boxed": self._read_boxed,
+            "brace": self._read_stray_brace,
+        }
         while self.position < len(self.text):
             match = _PIECE.search(self.text, self.position)
             if match is None:
                 break
             self._note_words(self.position, match.start())
-            before = len(self.document.found.boxes), len(self.document.found.bare)
             self.position = match.end()
-            getattr(self, f"_read_{match.lastgroup}")(match)
-            if (len(self.document.found.boxes), len(self.document.found.bare)) != before:
-                self.document.starts.append(match.start())
+            readers[str(match.lastgroup)](match)
+        self.document.ends_in_words = bool(_HAS_LETTER.search(self.text, self.position))
         self._note_words(self.position, len(self.text))
         self._label_from_behind()
         return self.document
@@ -97,7 +107,6 @@ class _DocumentReader:
             words = self.text[start:end]
             self.document.words.append((start, words))
             found = bare_boxes_in_words(words, start)
-            self.document.starts += [box.start for box in found.bare]
             self.document.found.add(found)
             self.document.is_open_ended |= bool(found.bare)
 
@@ -108,14 +117,18 @@ class _DocumentReader:
         self.document.is_cut |= bool(self.document.found.boxes)
         self.document.is_open_ended = True
 
-    def _read_box_end(self, match: re.Match[str]) -> None:
-        self.document.is_broken = True
-
-    def _read_ref_end(self, match: re.Match[str]) -> None:
+    def _read_stray_end(self, match: re.Match[str]) -> None:
         self.document.is_broken = True
 
     def _read_boxed(self, match: re.Match[str]) -> None:
         """Step over the opening of LaTeX's box around a final answer."""
+        self._n_boxed += 1
+
+    def _read_stray_brace(self, match: re.Match[str]) -> None:
+        if self._n_boxed:
+            self._n_boxed -= 1
+        else:
+            self.document.is_broken |= bool(self.document.found.boxes or self.document.found.bare)
 
     def _read_ref(self, match: re.Match[str]) -> None:
         closing = _ANY_TAG.search(self.text, match.end())
@@ -138,7 +151,6 @@ class _DocumentReader:
         is_closed = closing is not None and closing.lastgroup == "box_end"
         document.is_cut |= closing is None
         document.is_broken |= closing is not None and not is_closed
-        document.n_structures += 1
         document.is_open_ended = True
         label = self._label
         if self._labelled_until >= 0 and not _BETWEEN_BOXES.fullmatch(
@@ -164,46 +176,44 @@ class _DocumentReader:
         inner = Found()
         position = 0
         while (match := _STRUCTURE.search(content, position)) is not None:
-            inner.add(bare_boxes_in_words(content[position : match.start()], start + position))
-            position = self._scan(content, match.start(), inner, is_cut_allowed=not is_closed)
-        inner.add(bare_boxes_in_words(content[position:], start + position))
+            inner.add(bare_boxes_in_words(content[position : match.start()], position))
+            position = self._scan(content, match.start(), inner, is_closed=is_closed)
+        inner.add(bare_boxes_in_words(content[position:], position))
         boxes = inner.boxes or inner.bare
-        if not boxes and not inner.n_empty and not (is_answer and _HAS_LETTER.search(content)):
-            numbers = numbers_of_text(content) or ()
-            boxes = [FoundBox(None, start, numbers, is_whole=is_closed)]
+        has_none = not boxes and not inner.n_empty and not (is_answer and _HAS_LETTER.search(content))
+        if has_none:
+            boxes = [FoundBox(None, 0, numbers_of_text(content) or (), is_whole=is_closed)]
+        elif inner.n_points and not is_answer:
+            boxes = [*boxes, FoundBox(None, 0)]
         found.n_empty += inner.n_empty
-        found.boxes += [
-            FoundBox(box.label or label, box.start, box.numbers, box.is_named, box.is_whole) for box in boxes
-        ]
+        found.boxes += [replace(box, label=box.label or label, start=start + box.start) for box in boxes]
 
-    def _scan(self, text: str, start: int, found: Found, *, is_cut_allowed: bool) -> int:
-        """Scan one list or object, note what it holds, and return where it ends."""
+    def _scan(self, text: str, start: int, found: Found, *, is_closed: bool = False) -> int:
+        """Scan one list or object, note what it holds, and return where it ends.
+
+        ``is_closed``: a tag ends the text, so a value that does not end before it is broken, not cut.
+        """
         document = self.document
         scan = scan_value(text, start)
         if (scan.is_broken or scan.is_cut) and _is_prose(scan.root, scan.n_commas):
             return scan.end
-        rest = text[scan.end :].strip("`\n\t\r ") if scan.is_cut else ""
-        document.is_cut |= scan.is_cut and not rest and is_cut_allowed
-        document.is_broken |= scan.is_broken or (scan.is_cut and (bool(rest) or not is_cut_allowed))
-        document.is_too_deep |= scan.is_too_deep
-        document.n_structures += 1
+        is_last = not is_closed and _NOTHING_MORE.match(text, scan.end) is not None
+        document.is_cut |= scan.is_cut and is_last
+        document.is_broken |= scan.is_broken or (scan.is_cut and not is_last)
+        document.is_open_ended = bool(document.found.boxes or document.found.bare) or _may_go_on(scan.root)
         collector = Collector(self.order)
         collector.visit(scan.root)
         found.add(collector.found)
-        document.is_open_ended = _may_go_on(scan.root) or len(document.starts) > 0
         return scan.end
 
     def _read_structure(self, match: re.Match[str]) -> None:
         found = Found()
         start = match.start()
-        self.position = self._scan(self.text, start, found, is_cut_allowed=True)
+        self.position = self._scan(self.text, start, found)
         if found.bare:
             self.document.is_broken |= bool(_KEY_BEFORE.search(self.text[max(0, start - 60) : start]))
             label = label_before(self.text, start)
-            found.bare = [
-                FoundBox(box.label or label, box.start, box.numbers, box.is_named, box.is_whole)
-                for box in found.bare
-            ]
+            found.bare = [replace(box, label=box.label or label) for box in found.bare]
         self.document.found.add(found)
 
     def _read_location(self, match: re.Match[str]) -> None:
@@ -218,7 +228,6 @@ class _DocumentReader:
             edge = _LABEL_EDGE.search(self.text, label_start)
             label = self.text[label_start : edge.start() if edge else len(self.text)]
         numbers = tuple(float(number) for _, number in tokens)
-        self.document.n_structures += 1
         self.document.is_open_ended = True
         self.document.found.boxes.append(FoundBox(label.strip() or None, start, numbers))
 
@@ -229,10 +238,7 @@ class _DocumentReader:
             return
         boxes = self.document.found.boxes
         for (_, _, first, end), (_, label, _, _) in zip(self._marks[::2], self._marks[1::2], strict=True):
-            boxes[first:end] = [
-                FoundBox(label, box.start, box.numbers, box.is_named, box.is_whole)
-                for box in boxes[first:end]
-            ]
+            boxes[first:end] = [replace(box, label=label) for box in boxes[first:end]]
 
 
 def _is_prose(root: Group, n_commas: int) -> bool:

@@ -1,20 +1,23 @@
 """Boxes, labels and points in scanned lists and objects."""
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vlmlab.core.replies import box_keys
-from vlmlab.core.replies.box_keys import folded
-from vlmlab.core.replies.box_mapping import FoundBox
+from vlmlab.core.replies.box_keys import folded, names_other_form
+from vlmlab.core.replies.box_mapping import FoundBox, without_numbers
+from vlmlab.core.replies.box_numbers import (
+    four_numbers,
+    is_whole_inside,
+    named_box,
+    numbers_of,
+    numbers_of_text,
+    two_named_points,
+    two_points,
+)
 from vlmlab.core.replies.box_scan import Group, Node
 from vlmlab.core.replies.box_text import is_sentinel
 
-NUMERAL = r"[-+]?(?:[0-9]{1,64}(?:\.[0-9]{0,64})?|\.[0-9]{1,64})(?:[eE][-+]?[0-9]{1,4})?"
-_ONLY_NUMERAL = re.compile(rf"\s*({NUMERAL})\s*")
-_NUMERAL_OR_OTHER = re.compile(rf"({NUMERAL})(?![\w.%])|[^\s\[\](),;<>]")
-_TAG_AROUND = re.compile(r"^\s*<(bbox|box)>(.*)</\1>\s*$", re.DOTALL)
-_MOST_NUMBERS = 1_000
 _DEEPEST_BARE_LIST = 3
 
 
@@ -49,45 +52,6 @@ class _Entry:
     value: Node
 
 
-def numbers_of(node: Node) -> tuple[float, ...] | None:
-    """Return the numbers of a list that holds nothing but numbers or numerals in quotes, else None."""
-    if not isinstance(node, Group) or node.is_object:
-        return None
-    numbers = [_number(value) for value in node.values]
-    return None if None in numbers else tuple(number for number in numbers if number is not None)
-
-
-def numbers_of_text(text: str) -> tuple[float, ...] | None:
-    """Return the numbers of a text that holds nothing but numerals, blanks, commas and brackets."""
-    tagged = _TAG_AROUND.match(text)
-    numbers: list[float] = []
-    for match in _NUMERAL_OR_OTHER.finditer(tagged.group(2) if tagged else text):
-        if match.group(1) is None or len(numbers) >= _MOST_NUMBERS:
-            return None
-        numbers.append(float(match.group(1)))
-    return tuple(numbers)
-
-
-def _number(node: Node) -> float | None:
-    if isinstance(node, float):
-        return node
-    match = _ONLY_NUMERAL.fullmatch(node) if isinstance(node, str) else None
-    return float(match.group(1)) if match else None
-
-
-def _two_points(group: Group) -> tuple[float, ...] | None:
-    """Return the four numbers of ``[[a, b], [c, d]]``."""
-    if len(group.values) != 2:
-        return None
-    pairs = [numbers_of(value) for value in group.values]
-    numbers = [number for pair in pairs if pair is not None and len(pair) == 2 for number in pair]
-    return tuple(numbers) if len(numbers) == 4 else None
-
-
-def _is_whole(group: Group) -> bool:
-    return group.is_whole and all(_is_whole(value) for value in group.values if isinstance(value, Group))
-
-
 class Collector:
     """Walks through one scanned value and notes what it holds, in the order of the text."""
 
@@ -111,7 +75,7 @@ class Collector:
 
     def _visit_bare(self, node: Group, label: str | None, *, depth: int) -> None:
         numbers = numbers_of(node)
-        points = _two_points(node)
+        points = two_points(node)
         children = [value for value in node.values if isinstance(value, Group)]
         if not node.values:
             self.found.n_empty += node.is_closed
@@ -133,140 +97,157 @@ class Collector:
             self.found.n_empty += 1
 
     def _add_bare(self, node: Group, numbers: tuple[float, ...], label: str | None) -> None:
-        self.found.bare.append(FoundBox(label, node.start, numbers, is_whole=_is_whole(node)))
+        self.found.bare.append(FoundBox(label, node.start, numbers, is_whole=is_whole_inside(node)))
 
     def _visit_object(self, group: Group, label: str | None) -> None:
         if not group.values:
             self.found.n_empty += group.is_closed
             return
         parts = _parts(group)
-        names = [entry.name for part in parts for entry in part]
-        only_label = None
-        if len(parts) > 1 and sum(name in box_keys.LABEL_KEYS for name in names) == 1:
-            only_label = next((own for own in map(_label, parts) if own is not None), None)
-        for number, part in enumerate(parts):
-            own = _label(part)
+        own_labels = [_label(part) for part in parts]
+        given = [own for own in own_labels if own is not None]
+        above = given[0] if len(given) == 1 else label
+        before = len(self.found.boxes), len(self.found.bare)
+        for number, (part, own) in enumerate(zip(parts, own_labels, strict=True)):
             is_whole = group.is_closed or number < len(parts) - 1
-            self._visit_part(
-                part, group, label=own or only_label or label, has_label=own is not None, is_whole=is_whole
-            )
+            item = _Item(own or above, group.start, is_whole, has_label=own is not None)
+            self._visit_part(part, item)
+        if any(_declares_other_form(entry, self._order) for part in parts for entry in part):
+            self.found.boxes[before[0] :] = map(without_numbers, self.found.boxes[before[0] :])
+            self.found.bare[before[1] :] = map(without_numbers, self.found.bare[before[1] :])
 
-    def _visit_part(
-        self, part: Sequence[_Entry], group: Group, *, label: str | None, has_label: bool, is_whole: bool
-    ) -> None:
-        before = len(self.found.boxes)
-        box_entries = [entry for entry in part if entry.name in box_keys.BOX_KEYS]
+    def _visit_part(self, part: Sequence[_Entry], item: "_Item") -> None:
+        """Note one item: its boxes, its named coordinates, its points, and what is nested in it."""
+        found, before = self.found, len(self.found.boxes)
+        box_entries = _without_copies([entry for entry in part if _names_box(entry)])
         labels = _label_list(part)
-        for entry in _without_copies(box_entries):
-            self._visit_box(entry, group, label=label, labels=labels, is_whole=is_whole)
-        named = _named_numbers(part, self._order)
-        if named is not None and not box_entries:
-            self.found.boxes.append(FoundBox(label, group.start, named.numbers, named.is_named, is_whole))
-        if any(entry.name in box_keys.OTHER_FORM_KEYS for entry in part) and not box_entries:
-            self.found.boxes.append(FoundBox(label, group.start))
-        if len(_without_copies([entry for entry in box_entries if entry.value is not None])) > 1:
-            self.found.boxes[before:] = [FoundBox(label, group.start)]
-        names = {entry.name for entry in part}
-        if not box_entries and named is None and {"x", "y"} <= names:
-            self.found.n_points += 1
+        for entry in box_entries:
+            self._visit_box(entry, item, labels)
+        if sum(entry.value is not None for entry in box_entries) > 1:
+            found.boxes[before:] = [item.box()]
+        if not box_entries:
+            coordinates = {one.name: one.value for one in part if one.name in box_keys.COORDINATE_NAMES}
+            named = named_box(coordinates)
+            if named is not None:
+                found.boxes.append(item.box(named.numbers, is_named=named.is_named))
+            elif coordinates.keys() == {"x", "y"}:
+                found.n_points += 1
+            found.boxes += [item.box() for entry in part if entry.name in box_keys.OTHER_FORM_KEYS]
         for entry in part:
-            if entry.name not in box_keys.BOX_KEYS:
-                self._visit_other(entry, label=label, has_label=has_label)
+            if entry not in box_entries:
+                self._visit_other(entry, item)
 
-    def _visit_other(self, entry: _Entry, *, label: str | None, has_label: bool) -> None:
+    def _visit_other(self, entry: _Entry, item: "_Item") -> None:
         """Note what stands under a key that does not name a box."""
-        value = entry.value
-        if entry.name in box_keys.POINT_KEYS:
+        name, value = entry.name, entry.value
+        if name in box_keys.POINT_KEYS or (name in box_keys.VAGUE_KEYS and isinstance(value, Group)):
             self.found.n_points += isinstance(value, Group) and bool(value.values)
-        elif entry.name in box_keys.OTHER_FORM_KEYS or entry.name in box_keys.ATTRIBUTE_KEYS:
+        elif name in box_keys.SKIPPED_KEYS:
             return
         elif isinstance(value, Group):
-            is_wrapper = entry.name in box_keys.WRAPPER_KEYS or entry.name in box_keys.LABEL_KEYS
-            above = None if is_wrapper or has_label or entry.name in box_keys.COORDINATE_NAMES else entry.key
+            is_wrapper = name in box_keys.WRAPPER_KEYS or name in box_keys.LABEL_KEYS
             before = len(self.found.bare)
-            self.visit(value, label=above or (label if is_wrapper else None))
-            if has_label and not is_wrapper:
-                self.found.bare[before:] = [
-                    FoundBox(label, box.start, is_whole=box.is_whole) for box in self.found.bare[before:]
-                ]
-        elif isinstance(value, str) and entry.name in box_keys.WRAPPER_KEYS:
-            self.found.n_empty += is_sentinel(value)
-        elif entry.name in box_keys.WRAPPER_KEYS:
-            self.found.n_empty += value is None or value is False or value == 0
+            label = item.label if is_wrapper else None if item.has_label else _named_by(entry)
+            self.visit(value, label=label)
+            if not is_wrapper and (item.has_label or box_keys.OTHER_QUANTITY.search(name)):
+                self.found.bare[before:] = map(without_numbers, self.found.bare[before:])
+        elif name in box_keys.WRAPPER_KEYS:
+            is_none = is_sentinel(value) if isinstance(value, str) else value in (None, False, 0.0)
+            self.found.n_empty += is_none
 
-    def _visit_box(
-        self,
-        entry: _Entry,
-        group: Group,
-        *,
-        label: str | None,
-        labels: Sequence[str],
-        is_whole: bool,
-    ) -> None:
+    def _visit_box(self, entry: _Entry, item: "_Item", labels: Sequence[str]) -> None:
         value = entry.value
-        if box_keys.ORDER_IN_KEY.get(entry.name, self._order) != self._order:
-            self.found.boxes.append(FoundBox(label, group.start))
-            return
-        numbers = numbers_of(value)
-        is_point = numbers is not None and len(numbers) == 2
-        if is_point and entry.name in box_keys.MAYBE_POINT_KEYS:
-            self.found.n_points += 1
-            return
         children = value.values if isinstance(value, Group) and not value.is_object else []
-        if labels and len(labels) == len(children) and numbers is None:
-            for child, own in zip(children, labels, strict=True):
-                self._visit_box_value(child, group.start, label=own, is_whole=is_whole, depth=1)
+        if names_other_form(entry.key, self._order):
+            self.found.boxes.append(item.box())
+        elif labels and len(labels) == len(children) and numbers_of(value) is None:
+            for child, label in zip(children, labels, strict=True):
+                self._visit_box_value(child, replace(item, label=label), depth=1)
         else:
-            self._visit_box_value(value, group.start, label=label, is_whole=is_whole, depth=0)
+            self._visit_box_value(value, item, depth=0)
 
-    def _visit_box_value(
-        self, value: Node, start: int, *, label: str | None, is_whole: bool, depth: int
-    ) -> None:
+    def _visit_box_value(self, value: Node, item: "_Item", *, depth: int) -> None:
         """Note the boxes under a box key; ``depth`` counts the lists around the value."""
-        if value is None and depth == 0:
-            self.found.n_empty += 1
-            return
-        if isinstance(value, str) and (not value.strip() or is_sentinel(value)):
-            self.found.n_empty += 1
-            return
         if isinstance(value, Group):
-            self._visit_box_group(value, label=label, is_whole=is_whole, depth=depth)
-            return
-        numbers = numbers_of_text(value) if isinstance(value, str) else None
-        self.found.boxes.append(FoundBox(label, start, numbers or (), is_whole=is_whole))
+            self._visit_box_group(value, item, depth=depth)
+        elif (value is None and depth == 0) or (
+            isinstance(value, str) and (not value.strip() or is_sentinel(value))
+        ):
+            self.found.n_empty += 1
+        else:
+            numbers = numbers_of_text(value) if isinstance(value, str) else None
+            self.found.boxes.append(item.box(numbers or ()))
 
-    def _visit_box_group(self, group: Group, *, label: str | None, is_whole: bool, depth: int) -> None:
-        is_whole = is_whole and _is_whole(group)
+    def _visit_box_group(self, group: Group, item: "_Item", *, depth: int) -> None:
+        found = self.found
+        item = replace(item, is_whole=item.is_whole and is_whole_inside(group), start=group.start)
         if not group.values:
-            self.found.n_empty += group.is_closed
-            return
-        if group.is_object:
-            before = len(self.found.boxes), self.found.n_empty
-            self._visit_object(group, label)
-            if (len(self.found.boxes), self.found.n_empty) == before:
-                self.found.boxes.append(FoundBox(label, group.start))
-            return
-        numbers = numbers_of(group)
-        numbers = _two_points(group) if numbers is None else numbers
-        numbers = _two_named_points(group) if numbers is None else numbers
-        are_boxes = all(
-            isinstance(value, (Group, str)) and len(numbers_of(value) or "....") != 2 for value in group.values
-        )
-        if numbers is None and are_boxes and depth == 0:
+            found.n_empty += group.is_closed
+        elif group.is_object:
+            before = len(found.boxes), found.n_empty
+            self._visit_object(group, item.label)
+            if (len(found.boxes), found.n_empty) == before:
+                found.boxes.append(item.box())
+        elif (named := two_named_points(group)) is not None:
+            found.boxes.append(item.box(named, is_named=True))
+        elif (numbers := four_numbers(group)) is not None:
+            found.boxes.append(item.box(numbers))
+        elif depth == 0 and _holds_boxes(group):
             for value in group.values:
-                self._visit_box_value(value, group.start, label=label, is_whole=is_whole, depth=1)
-            return
-        if numbers is None and len(group.values) == 1 and isinstance(group.values[0], Group):
-            inner = group.values[0]
-            numbers = _two_points(inner) if numbers_of(inner) is None else numbers_of(inner)
-        named = numbers is not None and _two_named_points(group) is not None
-        self.found.boxes.append(FoundBox(label, group.start, numbers or (), named, is_whole))
+                self._visit_box_value(value, item, depth=1)
+        else:
+            found.boxes.append(item.box())
+
+
+@dataclass(frozen=True)
+class _Item:
+    """What the boxes of one object share."""
+
+    label: str | None
+    start: int
+    is_whole: bool
+    has_label: bool
+
+    def box(self, numbers: tuple[float, ...] = (), *, is_named: bool = False) -> FoundBox:
+        """Return a box of this item."""
+        return FoundBox(self.label, self.start, numbers, is_named, self.is_whole)
+
+
+def _names_box(entry: _Entry) -> bool:
+    """Whether an entry is a box; a vague key such as "location" only with numbers that are no point."""
+    if entry.name in box_keys.BOX_KEYS:
+        return True
+    if entry.name not in box_keys.VAGUE_KEYS:
+        return False
+    if isinstance(entry.value, str):
+        return len(numbers_of_text(entry.value) or ()) == 4
+    return isinstance(entry.value, Group) and len(numbers_of(entry.value) or "none") != 2
+
+
+def _declares_other_form(entry: _Entry, order: str) -> bool:
+    """Whether an entry such as ``"format": "xywh"`` says that the numbers are no corners as declared."""
+    return (
+        entry.name in box_keys.FORMAT_KEYS
+        and isinstance(entry.value, str)
+        and names_other_form(entry.value, order)
+    )
+
+
+def _named_by(entry: _Entry) -> str | None:
+    """Return the key as a label, as in ``{"red car": [1, 2, 3, 4]}``, unless it only counts."""
+    return None if box_keys.NUMBERED.fullmatch(entry.name) else entry.key.strip()
+
+
+def _holds_boxes(group: Group) -> bool:
+    """Whether every value could be a box of its own."""
+    return all(
+        isinstance(value, str) or (isinstance(value, Group) and len(numbers_of(value) or "none") != 2)
+        for value in group.values
+    )
 
 
 def _holds_object(group: Group) -> bool:
-    return group.is_object or any(
-        _holds_object(value) for value in group.values if isinstance(value, Group)
-    )
+    return group.is_object or any(_holds_object(value) for value in group.values if isinstance(value, Group))
 
 
 def _parts(group: Group) -> list[list[_Entry]]:
@@ -275,8 +256,7 @@ def _parts(group: Group) -> list[list[_Entry]]:
     seen: set[str] = set()
     for key, value in zip(group.keys, group.values, strict=True):
         name = folded(key)
-        is_start = name in box_keys.BOX_KEYS or name in box_keys.LABEL_KEYS or name in box_keys.COORDINATE_NAMES
-        if is_start and name in seen:
+        if name in seen and name in box_keys.ITEM_KEYS:
             parts.append([])
             seen = set()
         seen.add(name)
@@ -296,63 +276,18 @@ def _label(part: Sequence[_Entry]) -> str | None:
 
 
 def _label_list(part: Sequence[_Entry]) -> list[str]:
+    """Return the names that stand in a list of their own beside a list of boxes."""
     for entry in part:
-        if entry.name in box_keys.LABEL_LIST_KEYS and isinstance(entry.value, Group):
-            if all(isinstance(value, str) for value in entry.value.values):
-                return [str(value) for value in entry.value.values]
+        values = entry.value.values if isinstance(entry.value, Group) else []
+        names = [value for value in values if isinstance(value, str)]
+        if entry.name in box_keys.LABEL_LIST_KEYS and names and len(names) == len(values):
+            return names
     return []
 
 
 def _without_copies(entries: Sequence[_Entry]) -> list[_Entry]:
     """Leave out an entry whose numbers another key of the same item repeats."""
-    kept: list[_Entry] = []
+    kept: dict[tuple[float, ...] | str, _Entry] = {}
     for entry in entries:
-        numbers = numbers_of(entry.value)
-        if numbers is None or all(numbers != numbers_of(other.value) for other in kept):
-            kept.append(entry)
-    return kept
-
-
-def _named_numbers(part: Sequence[_Entry], order: str) -> FoundBox | None:
-    """Return the box whose coordinates are named one by one; without numbers where they make none."""
-    values = {entry.name: entry.value for entry in part if entry.name in box_keys.COORDINATE_NAMES}
-    if len(values) < 2 or set(values) == {"x", "y"}:
-        return None
-    fitting = [names for names in box_keys.CORNER_NAMES if values.keys() >= set(names)]
-    if len(values) == 4 and fitting:
-        numbers = [_number(values[name]) for name in fitting[0]]
-        return FoundBox(None, 0, tuple(number for number in numbers if number is not None), is_named=True)
-    sized = [names for names in box_keys.SIZE_NAMES if values.keys() == set(names)]
-    if sized:
-        left, top, width, height = (_number(values[name]) for name in sized[0])
-        if left is None or top is None or width is None or height is None or min(width, height) < 0:
-            return FoundBox(None, 0)
-        return FoundBox(None, 0, (left, top, left + width, top + height), is_named=True)
-    return _corner_points(values) or (FoundBox(None, 0) if len(values) > 2 else None)
-
-
-def _corner_points(values: dict[str, Node]) -> FoundBox | None:
-    for names in box_keys.CORNER_POINT_NAMES:
-        if values.keys() == set(names):
-            plain = [numbers_of(values[name]) for name in names]
-            if all(pair is not None and len(pair) == 2 for pair in plain):
-                return FoundBox(None, 0, tuple(number for pair in plain if pair for number in pair))
-            points = [_named_point(values[name]) for name in names]
-            if all(points):
-                return FoundBox(None, 0, tuple(n for point in points if point for n in point), is_named=True)
-            return FoundBox(None, 0)
-    return None
-
-
-def _named_point(node: Node) -> tuple[float, float] | None:
-    if not isinstance(node, Group) or not node.is_object or len(node.keys) != 2:
-        return None
-    values = {folded(key): _number(value) for key, value in zip(node.keys, node.values, strict=True)}
-    x, y = values.get("x"), values.get("y")
-    return None if x is None or y is None else (x, y)
-
-
-def _two_named_points(group: Group) -> tuple[float, ...] | None:
-    points = [_named_point(value) for value in group.values] if len(group.values) == 2 else []
-    numbers = tuple(number for point in points if point is not None for number in point)
-    return numbers if len(numbers) == 4 else None
+        kept.setdefault(numbers_of(entry.value) or entry.name, entry)
+    return list(kept.values())

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vlmlab.core.conventions import BoxConvention
@@ -44,6 +44,11 @@ class FoundBox:
     numbers: tuple[float, ...] = ()
     is_named: bool = False
     is_whole: bool = True
+
+
+def without_numbers(found: FoundBox) -> FoundBox:
+    """Return a box that counts as one that could not be read."""
+    return replace(found, numbers=())
 
 
 def as_convention(value: BoxConvention | Mapping[str, Any]) -> BoxConvention:
@@ -111,6 +116,9 @@ class Frame:
         moved = max(abs(a - b) for a, b in zip(inside, (x0, y0, x1, y1), strict=True))
         if moved > _EDGE_TOLERANCE * max(width, height):
             flags.append("clipped")
-        if inside[2] - inside[0] <= _EDGE_TOLERANCE * width or inside[3] - inside[1] <= _EDGE_TOLERANCE * height:
+        if (
+            inside[2] - inside[0] <= _EDGE_TOLERANCE * width
+            or inside[3] - inside[1] <= _EDGE_TOLERANCE * height
+        ):
             return "degenerate"
         return BoxItem(label, inside, tuple(flags))

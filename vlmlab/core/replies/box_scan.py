@@ -16,6 +16,7 @@ _TOKEN = re.compile(
     |(?P<quote>["'])
     |(?P<comment>//[^\n]*+|\#[^\n]*+)
     |(?P<mark>[{}\[\](),:])
+    |(?P<row_end>;)
     |(?P<word>[-+]?[^\W\d]\w*+)
     |(?P<junk>[-+]?[0-9][\w.%]*+|.)
     """,
@@ -76,9 +77,9 @@ class Scan:
     Attributes:
         root: the list or object.
         end: where the text after it begins.
-        is_cut: the text, or the fence around it, ended before the value did.
+        is_cut: the text, or the fence around it, ended before the value did; nothing below ``MAX_DEPTH``
+            levels is read.
         is_broken: it is not JSON or a Python literal even with the accepted tolerances.
-        is_too_deep: more than ``MAX_DEPTH`` levels; nothing after that was read.
         n_commas: how many commas it held.
     """
 
@@ -86,7 +87,6 @@ class Scan:
     end: int
     is_cut: bool
     is_broken: bool
-    is_too_deep: bool
     n_commas: int
 
 
@@ -98,6 +98,7 @@ class _Frame:
     expects: str
     key: str = ""
     text_start: int = -1
+    has_rows: bool = False
 
 
 class _Scanner:
@@ -130,9 +131,9 @@ class _Scanner:
             self._previous_end = max(match.end(), self._previous_end)
             if not self.stack:
                 break
-        self.is_cut = bool(self.stack) and not self.is_too_deep
+        self.is_cut = bool(self.stack) and not (self.is_too_deep and self.is_broken)
         root = self.root if self.root is not None else Group("[", self.position)
-        return Scan(root, self.position, self.is_cut, self.is_broken, self.is_too_deep, self.n_commas)
+        return Scan(root, self.position, self.is_cut, self.is_broken, self.n_commas)
 
     def _take(self, match: re.Match[str], kind: str) -> None:
         token = match.group()
@@ -149,6 +150,8 @@ class _Scanner:
             self.position = len(self.text)
         elif kind == "word":
             self._take_word(token, match)
+        elif kind == "row_end":
+            self._take_row_end()
         else:
             self._spoil(is_comment=kind == "comment")
 
@@ -166,7 +169,10 @@ class _Scanner:
 
     def _open(self, mark: str, start: int) -> None:
         if len(self.stack) >= MAX_DEPTH:
+            rest = self.text[start:]
+            n_open = len(self.stack) + sum(rest.count(opener) for opener in _CLOSERS.values())
             self.is_too_deep, self.position = True, len(self.text)
+            self.is_broken = n_open <= sum(rest.count(closer) for closer in _CLOSERS)
             return
         group = Group(mark, start)
         if self.root is None:
@@ -187,6 +193,8 @@ class _Scanner:
         frame = self.stack[depth]
         if frame.group.is_object and frame.expects in ("colon", "value"):
             self.is_broken = True
+        if frame.has_rows and frame.expects == "after":
+            self._end_row(frame)
         frame.group.is_closed = True
         del self.stack[depth:]
 
@@ -217,6 +225,26 @@ class _Scanner:
         group = self.stack[-1].group
         if not group.is_object and not is_comment:
             group.is_tainted = True
+
+    def _take_row_end(self) -> None:
+        frame = self.stack[-1]
+        if frame.group.is_object or frame.expects != "after":
+            self._spoil()
+            return
+        self._end_row(frame)
+        frame.expects = "value"
+
+    def _end_row(self, frame: _Frame) -> None:
+        """Split a list of numbers at a semicolon, as in ``[[1, 2, 3, 4; 5, 6, 7, 8]]``."""
+        values = frame.group.values
+        numbers = [value for value in values if isinstance(value, float)]
+        rows = [value for value in values if isinstance(value, Group)]
+        if not numbers or len(rows) + len(numbers) != len(values):
+            self._spoil()
+            return
+        row = Group("[", frame.group.start, list(numbers), is_closed=True)
+        frame.group.values[len(rows) :] = [row]
+        frame.has_rows = True
 
     def _put(self, value: Node, start: int) -> None:
         frame = self.stack[-1]

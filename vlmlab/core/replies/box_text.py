@@ -22,7 +22,9 @@ _SENTINELS = frozenset(
     there is none|there are none|there are no objects|there is no object|there is no such object|0 objects
     无|无目标|无物体|没有|没有目标|没有物体|没有找到|没有检测到|未找到|未检测到|未检测到目标|未发现|未发现目标|不存在|空
     なし|該当なし|없음
-    """.replace("\n", "|").replace("    ", "").split("|")
+    """.replace("\n", "|")
+    .replace("    ", "")
+    .split("|")
 ) - {""}
 _LONGEST_SENTINEL = 60
 
@@ -44,5 +46,5 @@ def is_sentinel(text: str) -> bool:
     if len(text) > 4 * _LONGEST_SENTINEL:
         return False
     bare = _WRAPPING.sub("", unicodedata.normalize("NFKC", text)).strip().strip(_INVISIBLE)
-    bare = " ".join(bare.strip(" \t\n.。!！;；,()[]").casefold().split())
+    bare = " ".join(bare.strip(" \t\n.。!！;；,()").casefold().split())
     return bare in _SENTINELS

@@ -1,4 +1,4 @@
-"""Reading boxes out of a reply under one declared convention; what is in doubt is malformed, never guessed."""
+"""Reading boxes out of a reply under one declared convention; what is in doubt is malformed."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from vlmlab.core.conventions import BoxConvention
 from vlmlab.core.replies.box_document import Document, read_document
-from vlmlab.core.replies.box_mapping import BoxItem, FoundBox, Frame, as_convention
+from vlmlab.core.replies.box_keys import names_other_form
+from vlmlab.core.replies.box_mapping import BoxItem, FoundBox, Frame, as_convention, without_numbers
 from vlmlab.core.replies.box_text import is_sentinel, without_special_tokens
 from vlmlab.core.replies.plain import MAX_CHARACTERS, answer_part
 
@@ -29,13 +30,12 @@ BoxReason = Literal[
     "points_only",
     "truncated",
     "structural_error",
-    "too_deep",
     "revised_answer",
     "refusal",
     "safety",
 ]
 _REVISED = re.compile(
-    r"\b(?:wait|correction|corrected|actually|instead|sorry|mistake|revised|oops)\b|更正|修正|不对|纠正",
+    r"\b(?:wait|correction|corrected|actually|sorry|mistake|revised|oops)\b|更正|修正|不对|纠正",
     re.IGNORECASE,
 )
 
@@ -98,7 +98,7 @@ def parse_boxes(
     for name, size in (("image_size", image_size), ("seen_size", seen_size or image_size)):
         if len(size) != 2 or min(size) <= 0:
             raise ValueError(f"{name} must be a positive width and height, got {size}")
-    frame = Frame(as_convention(convention), tuple(image_size), seen_size and tuple(seen_size))
+    frame = Frame(as_convention(convention), image_size, seen_size)
     if not without_special_tokens(text):
         return BoxReading("malformed", "no_output")
     answer = answer_part(text)
@@ -109,6 +109,8 @@ def parse_boxes(
         return BoxReading("malformed", "no_output")
     if len(visible) > MAX_CHARACTERS:
         return BoxReading("malformed", "too_long")
+    if is_sentinel(visible) and finish_reason == "length":
+        return BoxReading("malformed", "truncated")
     if is_sentinel(visible):
         return _stopped(BoxReading("empty", "sentinel"), finish_reason)
     document = read_document(visible, frame.convention.order)
@@ -119,6 +121,8 @@ def _judge(document: Document, frame: Frame, *, is_cut: bool) -> BoxReading:
     """Decide what a document says, rules in their order."""
     found = document.found
     candidates = found.boxes or found.bare
+    if candidates and any(names_other_form(words, frame.convention.order) for _, words in document.words):
+        candidates = [box if box.is_named else without_numbers(box) for box in candidates]
     placed = _placed(candidates, frame)
     fault = _fault(document, is_cut=is_cut and bool(candidates))
     if fault:
@@ -132,14 +136,14 @@ def _judge(document: Document, frame: Frame, *, is_cut: bool) -> BoxReading:
         return BoxReading("malformed", placed.reasons[0])  # type: ignore[arg-type]  # reasons of Frame.place
     if found.n_points:
         return BoxReading("malformed", "points_only")
+    if (placed.n_absent or found.n_empty) and is_cut and not document.ends_in_words:
+        return BoxReading("malformed", "truncated")
     if placed.n_absent or found.n_empty:
         return BoxReading("empty", "well_formed_empty")
     return BoxReading("malformed", "no_structured_output")
 
 
 def _fault(document: Document, *, is_cut: bool) -> BoxReason | None:
-    if document.is_too_deep:
-        return "too_deep"
     if document.is_cut or (is_cut and document.is_open_ended):
         return "truncated"
     return "structural_error" if document.is_broken else None
@@ -167,12 +171,8 @@ def _placed(candidates: Sequence[FoundBox], frame: Frame) -> _Placed:
 
 def _is_revised(document: Document, candidates: Sequence[FoundBox]) -> bool:
     """Whether words of correction stand between two parts that hold boxes: which one counts is open."""
-    starts = [start for start in document.starts]
-    if len(starts) < 2 or not candidates:
-        return False
-    return any(
-        starts[0] < start < starts[-1] and _REVISED.search(words) for start, words in document.words
-    )
+    first, last = candidates[0].start, candidates[-1].start
+    return any(first < start < last and _REVISED.search(words) for start, words in document.words)
 
 
 def _stopped(reading: BoxReading, finish_reason: str) -> BoxReading:

@@ -232,9 +232,7 @@ def judge_answers(pictures: Sequence[ProbePicture], replies: Sequence[SutReply])
         ValueError: not one reply a picture.
     """
     _check_counts(pictures, replies)
-    readings = tuple(
-        _read_answer(picture, reply) for picture, reply in zip(pictures, replies, strict=True)
-    )
+    readings = tuple(_read_answer(picture, reply) for picture, reply in zip(pictures, replies, strict=True))
     if _have_calls_failed(replies):
         return AnswerVerdict("failed", _failed_sentence(replies), None, None, readings)
     n_answered = _n_answered(replies)
@@ -317,7 +315,9 @@ def _reads_the_same(first: _Tried, second: _Tried, pictures: Sequence[ProbePictu
             continue
         is_any_read = True
         sides = (picture.width, picture.height) * 2
-        if any(abs(a - b) >= SAME_READING * side for a, b, side in zip(one.box, other.box, sides, strict=True)):
+        if any(
+            abs(a - b) >= SAME_READING * side for a, b, side in zip(one.box, other.box, sides, strict=True)
+        ):
             return False
     return is_any_read
 
@@ -340,8 +340,8 @@ def _box_verdict(
             f"{_why(tried, n_answered)}Declare {best.name} if that is how it is trained."
         )
     return "unclear", (
-        f"No convention fits: declared {declared}, best other {best.name} (median IoU {best.median_iou:.2f}). "
-        "The system may not locate things well, or its prompt asks for something else; read the replies."
+        f"No convention fits: declared {declared}, best other {best.name} (median IoU {best.median_iou:.2f}"
+        "). The system may not locate things well, or its prompt asks for something else; read the replies."
     )
 
 
