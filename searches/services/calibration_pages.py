@@ -88,6 +88,11 @@ class CalibrationPage:
     which_prompt: str
     call_errors: tuple[tuple[str, int], ...]
 
+    @property
+    def has_boxes(self) -> bool:
+        """Whether any reply held a box under any convention."""
+        return any(fit.n_read for fit in self.fits)
+
 
 def calibrations_of(sut: SutRecord) -> list[Calibration]:
     """Return the last calibrations of a system, newest first, without their pictures."""

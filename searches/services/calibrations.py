@@ -1,6 +1,6 @@
 """Calibration of a system: starting it, doing it, and whether what it found still holds."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -32,7 +32,10 @@ BADGES: dict[str, str] = {
     CalibrationStatus.UNREADABLE: "failed",
     CalibrationStatus.FAILED: "failed",
 }
-"""Status of a calibration -> look of its badge."""
+"""Status of lettered answers -> look of its badge."""
+
+BOXES_BADGES = BADGES | {CalibrationStatus.UNREADABLE: "idle"}
+"""The same for boxes: a system that writes none is not at fault, most searches ask for none."""
 
 HEAVY_COLUMNS = ("items", "fits", "boxes_sentence", "answers_sentence")
 
@@ -70,12 +73,12 @@ class CalibrationState:
     @property
     def answers_badge(self) -> CalibrationBadge:
         """The verdict on lettered answers for a table."""
-        return self._badge(self.calibration.answers_status if self.calibration else None)
+        return self._badge(self.calibration.answers_status if self.calibration else None, BADGES)
 
     @property
     def boxes_badge(self) -> CalibrationBadge:
         """The verdict on boxes for a table."""
-        return self._badge(self.calibration.boxes_status if self.calibration else None)
+        return self._badge(self.calibration.boxes_status if self.calibration else None, BOXES_BADGES)
 
     @property
     def answers_warning(self) -> str:
@@ -95,12 +98,12 @@ class CalibrationState:
             "count as wrong, so a search would find that the format fails, not the driving."
         )
 
-    def _badge(self, status: str | None) -> CalibrationBadge:
+    def _badge(self, status: str | None, looks: Mapping[str, str]) -> CalibrationBadge:
         if self.standing == "none" or status is None:
             return CalibrationBadge("idle", "Not calibrated")
         if self.standing == "stale":
             return CalibrationBadge("paused", "Out of date")
-        return CalibrationBadge(BADGES[status], CalibrationStatus(status).label)
+        return CalibrationBadge(looks[status], CalibrationStatus(status).label)
 
     def _is_calibrated(self, status: str | None) -> bool:
         return self.standing == "current" and status == CalibrationStatus.CALIBRATED
@@ -202,9 +205,8 @@ def calibrate(
             answered.
     """
     # Only a worker or a shell calibrates; the pages do without what draws the pictures.
-    from vlmlab.core.replies.calibration import judge_answers, judge_boxes, probe_pictures
-
     from searches.services.calibration_rows import calibration_values
+    from vlmlab.core.replies.calibration import judge_answers, judge_boxes, probe_pictures
 
     asking = asking_of(sut)
     pictures = probe_pictures()

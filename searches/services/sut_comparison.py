@@ -14,6 +14,7 @@ from vlmlab.core.boxes import iou
 from vlmlab.web.numbers import write_many
 
 SAME_BOX_IOU = 0.5
+MOST_SHOWN_WORDS = 500
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,19 @@ class Comparison:
     group: UUID
     columns: tuple[Column, ...]
     summary: str
+
+    @property
+    def image_sha256(self) -> str:
+        """The picture they were all asked about."""
+        return str(self.columns[0].job.params["image_sha256"])
+
+    @property
+    def question(self) -> str:
+        """What they were all asked, in a few words; each system's whole prompt stands in its column."""
+        params = self.columns[0].job.params
+        if params["mode"] == "boxes":
+            return f"Find {params['targets']}."
+        return "The driving question." if params["mode"] == "choice" else params["prompt"][:MOST_SHOWN_WORDS]
 
     @property
     def is_final(self) -> bool:

@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from searches.enums import CalibrationStatus
-from searches.models import SutRecord
-from searches.services.calibrations import BADGES, CalibrationState, calibration_states
+from searches.models import Calibration, SutRecord
+from searches.services.calibrations import BADGES, BOXES_BADGES, CalibrationState, calibration_states
 from vlmlab.web import evidence
 
 register = template.Library()
@@ -47,9 +47,17 @@ def calibration_notes() -> dict[int, str]:
 
 
 @register.simple_tag
-def calibration_badge(status: str) -> SafeString:
-    """Draw the verdict of a calibration on boxes or on answers."""
-    return evidence.badge_html(BADGES.get(status, "idle"), CalibrationStatus(status).label)
+def answers_badge(calibration: Calibration) -> SafeString:
+    """Draw the verdict of a calibration on lettered answers."""
+    status = CalibrationStatus(calibration.answers_status)
+    return evidence.badge_html(BADGES[status], status.label)
+
+
+@register.simple_tag
+def boxes_badge(calibration: Calibration) -> SafeString:
+    """Draw the verdict of a calibration on boxes."""
+    status = CalibrationStatus(calibration.boxes_status)
+    return evidence.badge_html(BOXES_BADGES[status], status.label)
 
 
 @register.inclusion_tag("searches/_calibration_warnings.html")

@@ -7,7 +7,7 @@ REASONS: dict[str, str] = {
     "no_output": "Nothing was answered.",
     "unfinished_thinking": "It was still thinking when the reply ended.",
     "too_long": "The reply is too long to be read.",
-    "no_structured_output": "It answered in prose; no box stands in it.",
+    "no_structured_output": "The reply holds no box.",
     "invalid_box": "A box does not have exactly four numbers.",
     "out_of_range": "A box lies far outside of the picture, measured with the declared convention.",
     "suspect_scale": "All numbers lie between 0 and 1, which does not fit the declared scale.",

@@ -337,7 +337,7 @@ def test_boxes_are_read_with_the_declared_convention_and_drawn_over_the_picture(
     ("reply", "status", "sentence"),
     [
         ("[]", "empty", "It answered with an empty list: nothing is there."),
-        ("There is a cat on the left.", "malformed", "It answered in prose; no box stands in it."),
+        ("There is a cat on the left.", "malformed", "The reply holds no box."),
         ('[{"bbox_2d": [1, 2, 3]}]', "malformed", "A box does not have exactly four numbers."),
         ("<think>Hm", "malformed", "It was still thinking when the reply ended."),
     ],
