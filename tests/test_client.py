@@ -3,15 +3,16 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx2
 import pytest
 
-from searches.models import SutRecord
+from searches.models import Finding
 from searches.services.tokens import create_token
 from searches.services.work import work_once
 from tests.doubles import paint_png
-from tests.factories import make_user
+from tests.factories import make_sut, make_user
 from tests.searches.engine import CARELESS, FLAT, STOP, as_new_process
 from vlmlab.client import Lab, LabError, LabTimeout
 from vlmlab.web.roles import Role
@@ -263,9 +264,57 @@ def live_lab(live_server, settings):
     as_new_process()
 
 
+def code_of_manual(heading):
+    """Return the first Python block below a heading of the page of the API."""
+    page = (Path(__file__).parents[1] / "docs/api.md").read_text(encoding="utf-8")
+    return page.partition(f"## {heading}\n")[2].partition("```python\n")[2].partition("```")[0]
+
+
+def refute_all():
+    return Finding.objects.update(state="refuted")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("is_enabled", "is_refuted", "code", "words"),
+    [(True, False, 1, "wrong, /findings/"), (True, True, 0, ""), (False, False, 2, "is switched off")],
+)
+def test_the_pipeline_of_the_manual_fails_exactly_when_a_failure_mode_was_found(
+    live_lab, monkeypatch, capsys, is_enabled, is_refuted, code, words
+):
+    make_sut("toy", params=CARELESS, is_enabled=is_enabled)
+    if is_refuted:
+        ask = live_lab.findings
+        monkeypatch.setattr(live_lab, "findings", lambda **wish: refute_all() and ask(**wish))
+    monkeypatch.setattr("vlmlab.client.Lab", lambda url, token: live_lab)
+    values = {"LAB_URL": "", "LAB_TOKEN": "", "LAB_SUT": "toy", "BUILD_ID": "1234"}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(SystemExit) as ended:
+        exec(code_of_manual("In a pipeline"), {})
+
+    assert ended.value.code == code
+    assert words in "".join(capsys.readouterr())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_first_program_of_the_manual_runs(live_lab, monkeypatch, tmp_path, capsys):
+    make_sut("pocket", params=CARELESS)
+    monkeypatch.setattr("vlmlab.client.Lab", lambda url, token: live_lab)
+    monkeypatch.setenv("LAB_URL", "")
+    monkeypatch.setenv("LAB_TOKEN", "")
+    monkeypatch.chdir(tmp_path)
+
+    exec(code_of_manual("The Python client"), {})
+
+    assert capsys.readouterr().out.startswith("queued 0\nsucceeded 60\n")
+    assert (tmp_path / "run.json").exists()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_live_lab_from_a_system_to_its_findings(live_lab, tmp_path, settings):
-    SutRecord.objects.create(slug="toy", name="Toy", kind="scripted", params=CARELESS, queue="cpu")
+    make_sut("toy", params=CARELESS)
     live_lab.register_sut(
         "far", kind="gemini", params={"model": "gemini-3-flash"}, secret="sk-0123456789abcdef"
     )

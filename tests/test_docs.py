@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 TEXTS = [ROOT / "README.md", *PAGES]
-QUOTED = [DOCS / name for name in ("troubleshooting.md", "first_search.md", "systems.md", "findings.md")]
+QUOTED = [
+    DOCS / name for name in ("troubleshooting.md", "first_search.md", "systems.md", "findings.md", "api.md")
+]
 SOURCES = ("searches", "vlmlab")
 FOREIGN_COMMANDS = {"celery", "createcachetable"}
 FOR_DEVELOPERS = {"VLMLAB_UP_PLAN", "VLMLAB_CHROMIUM"}  # handed from `up` to its child; end-to-end tests
