@@ -28,7 +28,7 @@ _OBJECT = r"\{"
 _PIECE = re.compile(
     rf"(?P<box>{_BOX_OPEN})|(?P<box_end>{_BOX_CLOSE})|(?P<ref>{_REF_OPEN})|(?P<ref_end>{_REF_CLOSE})"
     rf"|(?P<location>{_LOCATION})|(?P<half>(?:<loc_?[0-9]{{0,6}}|<\|?[a-z_]{{0,15}})\Z)|(?P<point>{_POINT})"
-    rf"|(?P<brace>\})|(?P<boxed>\\boxed\s?\{{)|(?P<structure>{_LIST}|{_OBJECT})",
+    rf"|(?P<brace>\}})|(?P<boxed>\\boxed\s?\{{)|(?P<structure>{_LIST}|{_OBJECT})",
     re.IGNORECASE,
 )
 _LOCATION_NUMBER = re.compile(r"<loc(_?)([0-9]+)>")
