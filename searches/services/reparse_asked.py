@@ -42,7 +42,8 @@ def reparse_try(job_id: object, *, by: User | None = None, is_dry: bool = False)
 def reparse_calibration(pk: int, *, by: User | None = None, is_dry: bool = False) -> Reparsed:
     """Judge the replies of a calibration again, by the convention that was declared then."""
     # Only a shell reads again; the pages do without what draws the pictures.
-    from vlmlab.core.replies.calibration import judge_answers, judge_boxes, probe_pictures
+    from vlmlab.core.replies.calibration import judge_answers, judge_boxes
+    from vlmlab.core.replies.probe_pictures import probe_pictures
 
     row = Calibration.objects.select_for_update(of=("self",)).select_related("sut").get(pk=pk)
     what = f"Calibration {row.pk} of {row.sut.name}"

@@ -24,13 +24,15 @@ CARELESS = {
         {"answer_option": STOP, "share": 0.95},
     ],
     "seed": 3,
+    "price_usd": 0.001,
 }
 
 SAMPLE_COLUMNS = (
     "step", "position", "number", "scene_seed", "attempt", "description_digest", "image_sha256",
     "annotations", "prompt", "actions", "expected_letter", "expected_action", "rule_id", "raw_text",
     "finish_reason", "answer_status", "letter", "answered_action", "direction", "reason_text", "collision",
-    "verdict", "told_verdict", "is_cached", "error", "trial__key",
+    "verdict", "told_verdict", "is_cached", "error", "trial__key", "input_tokens", "output_tokens",
+    "cost_usd", "n_attempts", "seen_width", "seen_height", "served_model", "reader_version",
 )  # fmt: skip
 TRIAL_COLUMNS = (
     "order", "key", "concepts", "size", "stage", "expected_action", "rule_id", "fails", "passes", "invalid",
@@ -43,7 +45,8 @@ FINDING_COLUMNS = (
 RUN_COLUMNS = (
     "state", "step", "stage", "n_inferences", "n_observations", "n_failed", "n_invalid", "n_call_errors",
     "n_generation_errors", "n_cached", "n_trials", "n_decided", "n_parked", "n_modes", "n_pictures",
-    "by_expected", "ending",
+    "by_expected", "ending", "n_calls", "n_failed_calls", "n_attempts", "input_tokens", "output_tokens",
+    "spend_usd", "reserved_usd",
 )  # fmt: skip
 
 
