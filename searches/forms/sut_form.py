@@ -15,12 +15,12 @@ from searches.services.checkpoints import known_checkpoints
 from searches.services.keys import checked_secret, keys_for
 from searches.services.registering import KeyWish
 from searches.services.sut_settings import Leaf, leaves, value_at, with_values
+from searches.services.suts import TAKEN_SLUGS
 from vlmlab.core.complaints import config_errors
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.suts.kinds import SutKind, sut_kind
 
 LOCAL_KIND = "transformers_local"
-TAKEN_SLUGS = frozenset({"new", "compare", "preview"})  # addresses of the site itself
 NEW_KEY, NO_KEY = "new", ""
 PASTE_AGAIN = "The key is not kept while the form has errors: paste it again."
 # Settings of a local checkpoint that have fields of their own: a folder to choose, or a hub id.

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F, FloatField, Q
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from searches.models import SutRecord
@@ -13,9 +15,11 @@ from searches.services.navigation import alive_workers
 HEALTH_LABELS = {
     "ready": "Ready",
     "failing": "Fails",
+    "limit": "Limit reached",
     "unused": "Not asked here yet",
     "off": "Switched off",
 }
+_CAP = Cast(KeyTextTransform("spend_cap_usd", "params"), FloatField())
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,17 @@ class Health:
 
 def health_filter(name: str) -> Q:
     """Return the condition of the systems that are doing so; ``name`` is a key of ``HEALTH_LABELS``."""
-    fails = Q(n_calls__gt=0) & (Q(n_call_errors=F("n_calls")) | Q(last_error_at__gt=F("last_answer_at")))
+    reached = SutRecord.objects.annotate(cap=_CAP).filter(cap__gt=0, spend_usd__gte=F("cap")).values("pk")
+    failed = SutRecord.objects.filter(
+        Q(n_calls__gt=0) & (Q(n_call_errors=F("n_calls")) | Q(last_error_at__gt=F("last_answer_at")))
+    ).values("pk")
+    within = Q(is_enabled=True) & ~Q(pk__in=reached)
     return {
         "off": Q(is_enabled=False),
-        "unused": Q(is_enabled=True, n_calls=0),
-        "failing": Q(is_enabled=True) & fails,
-        "ready": Q(is_enabled=True, n_calls__gt=0) & ~Q(pk__in=SutRecord.objects.filter(fails).values("pk")),
+        "limit": Q(is_enabled=True, pk__in=reached),
+        "unused": within & Q(n_calls=0),
+        "failing": within & Q(pk__in=failed),
+        "ready": within & Q(n_calls__gt=0) & ~Q(pk__in=failed),
     }[name]
 
 
@@ -44,7 +53,7 @@ def health_of(sut: SutRecord, *, loaded: Mapping[str, str]) -> Health:
         return Health("off", HEALTH_LABELS["off"], "No new search may use it.")
     cap = spend_cap(sut.params)
     if cap is not None and sut.spend_usd >= cap:
-        return Health("paused", "Limit reached", f"Its spending limit of ${cap:,.2f} is used up.")
+        return Health("paused", HEALTH_LABELS["limit"], f"Its spending limit of ${cap:,.2f} is used up.")
     if sut.n_calls == 0:
         if sut.slug in loaded:
             return _loaded(loaded[sut.slug])
