@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from ninja import Schema
 from pydantic import Field
 
+from searches.api.shapes.common import Received
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.asked import asked_number
 
@@ -26,7 +27,7 @@ class Page(Schema, Generic[Shape]):
     )
 
 
-class Paging(Schema):
+class Paging(Received):
     """Which page."""
 
     limit: int = Field(50, ge=1, le=MOST_ROWS, description="Most rows of a page.")

@@ -6,14 +6,14 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
-from ninja import File, Form, Query, Router, Schema, Status
+from ninja import File, Form, Query, Router, Status
 from ninja.files import UploadedFile
 from pydantic import Field
 
 from searches import launch
 from searches.api.operations import operation, person_of
 from searches.api.paging import Page, Paging, page_of
-from searches.api.shapes.common import JobShape
+from searches.api.shapes.common import JobShape, Received
 from searches.api.shapes.suts import KindShape, NewSut, PresetShape, SutChange, SutShape, sut_shapes
 from searches.enums import JobKind, Queue
 from searches.models import ApiKey, SutRecord
@@ -35,7 +35,7 @@ class SutFilters(Paging):
     is_enabled: bool | None = Field(None, description="Only those that are switched on, or off.")
 
 
-class TryWords(Schema):
+class TryWords(Received):
     """What to ask. Send `picture` or `scene`, and at most one of `prompt` and `targets`."""
 
     scene: UUID | None = Field(None, description="Id of the job that drew a scene, instead of a picture.")

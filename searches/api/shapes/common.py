@@ -1,19 +1,48 @@
 """Shapes that several operations share."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from ninja import Schema
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from searches.enums import JobKind, JobState
 from searches.models import Job, User
 from vlmlab.web.roles import Role
 
 
-class Input(Schema):
-    """Something received: a field that we do not know is refused, never overlooked."""
+def check_storable(value: object) -> None:
+    """Refuse text that no database column takes, however deep it lies.
+
+    Raises:
+        ValueError: there is a NUL or half of a surrogate pair in it.
+    """
+    if isinstance(value, str):
+        if "\x00" in value or any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise ValueError("it holds a character that cannot be stored, such as NUL")
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            check_storable(name)
+            check_storable(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            check_storable(part)
+
+
+class Received(Schema):
+    """Something received, of which every text can be stored and looked for."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_storable(cls, value: Any) -> Any:
+        check_storable(value)
+        return value
+
+
+class Input(Received):
+    """The body of a request: a field that we do not know is refused, never overlooked."""
 
     model_config = ConfigDict(extra="forbid")
 

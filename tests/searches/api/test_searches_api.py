@@ -272,3 +272,29 @@ def test_a_domain_names_its_concepts(program):
 
     assert domain["n_concepts"] == len(domain["concepts"]) == 30
     assert program.get("/domains")[0]["slug"] == "driving"
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\ud800b"])
+@pytest.mark.parametrize("field", ["name", "domain", "config", "suts"])
+def test_a_text_that_cannot_be_stored_is_refused_at_its_field(program, field, text):
+    values = {"config": {"excluded_concepts": [text]}, "suts": [text]}
+
+    problem = program.post("/campaigns", SEARCH | {field: values.get(field, text)})
+
+    assert (program.status, problem["field"]) == (422, field)
+    assert "cannot be stored" in problem["message"]
+
+
+@pytest.mark.parametrize("path", ["/runs?sut=%00", "/findings?q=%00", "/campaigns?name=%00"])
+def test_a_filter_that_no_database_takes_is_refused(program, path):
+    program.get(path)
+
+    assert program.status == 422
+
+
+def test_a_body_that_is_too_large_is_refused(program, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+
+    problem = program.post("/campaigns", SEARCH | {"name": "x" * 200})
+
+    assert (program.status, problem["message"]) == (400, "This request cannot be read.")

@@ -9,6 +9,7 @@ from tests.doubles import paint_png
 from tests.factories import make_sut
 from tests.searches.api.asking import Program
 from vlmlab.core.suts.kinds import SUT_KINDS
+from vlmlab.core.suts.remote_params import GeminiParams
 
 pytestmark = pytest.mark.django_db
 SECRET = "sk-very-secret-0123456789"
@@ -146,7 +147,8 @@ def test_null_puts_a_setting_back_to_its_default():
 
     sut = program.patch("/suts/far-away", {"params": {"max_output_tokens": None}})
 
-    assert sut["params"]["max_output_tokens"] == 1024
+    default = GeminiParams.model_fields["max_output_tokens"].default
+    assert sut["params"]["max_output_tokens"] == default
 
 
 def test_a_system_is_switched_off_and_on_again():
