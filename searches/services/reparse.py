@@ -236,22 +236,24 @@ def _recount_run(run: SearchRun) -> None:
 
 
 def _answers_by_expected(run: SearchRun) -> Iterator[tuple[str, dict[str, int]]]:
-    rows = run.samples.order_by().values("expected_action")
-    for row in rows.annotate(
+    rows = run.samples.order_by().values_list("expected_action")
+    counted = rows.annotate(
         answers=Count("pk", filter=Q(verdict__in=READ_VERDICTS)),
         fails=Count("pk", filter=Q(verdict=Verdict.FAIL)),
         invalid=Count("pk", filter=Q(answer_status="invalid")),
-    ):
-        yield row.pop("expected_action"), row
+    )
+    for action, answers, fails, invalid in counted:
+        yield action, {"answers": answers, "fails": fails, "invalid": invalid}
 
 
 def _sets_by_expected(run: SearchRun) -> Iterator[tuple[str, dict[str, int]]]:
-    rows = run.trials.order_by().values("expected_action")
-    for row in rows.annotate(
+    rows = run.trials.order_by().values_list("expected_action")
+    counted = rows.annotate(
         decided=Count("pk", filter=Q(status__in=DECIDED)),
         modes=Count("pk", filter=Q(status=TrialStatus.DECIDED_FAIL)),
-    ):
-        yield row.pop("expected_action"), row
+    )
+    for action, decided, modes in counted:
+        yield action, {"decided": decided, "modes": modes}
 
 
 def _counts(run: SearchRun) -> dict[str, float | str | None]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
+from uuid import UUID
 
 from django.db import transaction
 
@@ -23,7 +24,7 @@ VERDICTS = (
 
 
 @transaction.atomic
-def reparse_try(job_id: object, *, by: User | None = None, is_dry: bool = False) -> Reparsed:
+def reparse_try(job_id: UUID, *, by: User | None = None, is_dry: bool = False) -> Reparsed:
     """Read the reply of a finished try again."""
     job = Job.objects.select_for_update().get(pk=job_id, kind=JobKind.TRY_SUT, state=JobState.DONE)
     reply = _reply(job.result)
