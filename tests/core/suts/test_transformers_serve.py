@@ -47,8 +47,16 @@ class Server:
         return f"http://127.0.0.1:{self.port}/v1"
 
 
+@dataclass(frozen=True)
+class Started:
+    port: int
+    process: subprocess.Popen
+    log: Path
+
+
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def started(tmp_path_factory):
+    """Start the server; it loads while this process loads the checkpoint too."""
     if not COMMAND.exists():
         pytest.skip("the command transformers is not installed beside this Python")
     folder = tmp_path_factory.mktemp("serve")
@@ -65,8 +73,7 @@ def server(tmp_path_factory):
             command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT
         )
     try:
-        _wait_until_up(port, process, log)
-        yield Server(port)
+        yield Started(port, process, log)
     finally:
         process.send_signal(signal.SIGINT)
         try:
@@ -74,6 +81,12 @@ def server(tmp_path_factory):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def server(started, local_letters):
+    _wait_until_up(started.port, started.process, started.log)
+    return Server(started.port)
 
 
 def _wait_until_up(port: int, process: subprocess.Popen, log: Path) -> None:
@@ -99,7 +112,7 @@ def requests() -> list[SutRequest]:
 
 
 @pytest.fixture(scope="module")
-def local_letters() -> list[str]:
+def local_letters(started) -> list[str]:
     sut = load_sut(
         "transformers_local", {"checkpoint": "shipped:pocket", "device": "cpu", "max_new_tokens": 8}
     )
