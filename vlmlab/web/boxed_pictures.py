@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-TAG_WIDTH, TAG_HEIGHT = 17, 16
+TAG_HEIGHT = 16
+TAG_REFERENCE_WIDTH = 448
 
 BoxKind = Literal["truth", "read", "lenient"]
 CLASSES: dict[BoxKind, str] = {"truth": "truth", "read": "clean", "lenient": "given"}
@@ -34,10 +35,15 @@ class DrawnBox:
         """Class of the outline and of the tag."""
         return CLASSES[self.kind]
 
-    @property
-    def tag_y(self) -> float:
-        """Upper edge of the number tag: above the box, or inside where there is no room."""
-        return self.y - TAG_HEIGHT if self.y >= TAG_HEIGHT else self.y
+
+@dataclass(frozen=True)
+class Tag:
+    """The number at a box: where its upper left corner stands, in pixels of the picture."""
+
+    number: int
+    css: str
+    x: float
+    y: float
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,20 @@ class BoxedPicture:
     width: int
     height: int
     boxes: tuple[DrawnBox, ...] = ()
+
+    @property
+    def tag_scale(self) -> float:
+        """How much larger tags are than their size in the table of signs: large pictures are shown smaller."""
+        return round(max(1.0, self.width / TAG_REFERENCE_WIDTH), 3)
+
+    @property
+    def tags(self) -> list[Tag]:
+        """The numbers of the boxes: above the box, or inside where there is no room."""
+        height = TAG_HEIGHT * self.tag_scale
+        return [
+            Tag(box.number, box.css, box.x, box.y - height if box.y >= height else box.y)
+            for box in self.numbered
+        ]
 
     @property
     def numbered(self) -> list[DrawnBox]:
