@@ -1,5 +1,6 @@
 """Tiny checkpoints with random weights, saved in the ordinary folder format."""
 
+import json
 from pathlib import Path
 
 import torch
@@ -9,17 +10,25 @@ from transformers import (
     Gemma3ForConditionalGeneration,
     Gemma3Processor,
     GPT2Config,
+    InternVLConfig,
+    InternVLForConditionalGeneration,
     LevitConfig,
     LlavaConfig,
     LlavaForConditionalGeneration,
     LlavaProcessor,
     PreTrainedTokenizerFast,
+    Qwen2_5_VLConfig,
+    Qwen2_5_VLForConditionalGeneration,
     Qwen3VLConfig,
     Qwen3VLForConditionalGeneration,
+    SmolVLMConfig,
+    SmolVLMForConditionalGeneration,
 )
 from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
+from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
+from transformers.models.smolvlm.image_processing_pil_smolvlm import SmolVLMImageProcessorPil
 
 CORPUS = ["What should the driver do? A. Stop B. Slow down C. Continue. Answer with the letter."] * 20
 _TURN = (
@@ -123,39 +132,130 @@ def save_gemma3(folder: Path) -> Path:
     return folder
 
 
+QWEN_TOKENS = {
+    "image_token": "<|image_pad|>",
+    "video_token": "<|video_pad|>",
+    "vision_start_token": "<|vision_start|>",
+    "vision_end_token": "<|vision_end|>",
+}
+
+
 def save_qwen3_vl(folder: Path) -> Path:
     """A family whose full processor needs torchvision for video; saved by parts, as on the hub."""
     torch.manual_seed(2)
-    words = tokenizer(
-        {
-            "image_token": "<|image_pad|>",
-            "video_token": "<|video_pad|>",
-            "vision_start_token": "<|vision_start|>",
-            "vision_end_token": "<|vision_end|>",
-        }
-    )
-    ids = words.convert_tokens_to_ids
+    words = tokenizer(QWEN_TOKENS)
     config = Qwen3VLConfig(
         text_config={
-            "vocab_size": len(words), "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
-            "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 16,
-            "max_position_embeddings": 512,
+            **text_sizes(words), "head_dim": 16, "num_key_value_heads": 1,
             "rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [4, 2, 2]},
-            "eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id,
         },
         vision_config={
             "depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "patch_size": 16,
             "out_hidden_size": 32, "num_position_embeddings": 16, "deepstack_visual_indexes": [0],
         },
-        image_token_id=ids("<|image_pad|>"),
-        video_token_id=ids("<|video_pad|>"),
-        vision_start_token_id=ids("<|vision_start|>"),
-        vision_end_token_id=ids("<|vision_end|>"),
+        **qwen_ids(words),
     )  # fmt: skip
+    save_qwen_processor(folder, words, patch_size=16)
+    Qwen3VLForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def save_qwen2_5_vl(folder: Path) -> Path:
+    """A family that answers in pixels of the picture as it was scaled for it."""
+    torch.manual_seed(3)
+    words = tokenizer(QWEN_TOKENS)
+    config = Qwen2_5_VLConfig(
+        text_config={
+            **text_sizes(words), "num_key_value_heads": 1, "bos_token_id": None,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [4, 2, 2]},
+        },
+        vision_config={
+            "depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "patch_size": 14,
+            "out_hidden_size": 32, "window_size": 56, "fullatt_block_indexes": [1],
+        },
+        **qwen_ids(words),
+    )  # fmt: skip
+    save_qwen_processor(folder, words, patch_size=14)
+    Qwen2_5_VLForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def text_sizes(words: PreTrainedTokenizerFast) -> dict[str, object]:
+    return {
+        "vocab_size": len(words), "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 2, "max_position_embeddings": 512, "eos_token_id": words.eos_token_id,
+        "pad_token_id": words.pad_token_id,
+    }  # fmt: skip
+
+
+def qwen_ids(words: PreTrainedTokenizerFast) -> dict[str, int]:
+    return {f"{name}_id": words.convert_tokens_to_ids(token) for name, token in QWEN_TOKENS.items()}
+
+
+def save_qwen_processor(folder: Path, words: PreTrainedTokenizerFast, *, patch_size: int) -> None:
     words.chat_template = template("<|vision_start|><|image_pad|><|vision_end|>")
     words.save_pretrained(folder)
     Qwen2VLImageProcessorPil(
-        patch_size=16, merge_size=2, size={"shortest_edge": 1024, "longest_edge": 16_384}
+        patch_size=patch_size, merge_size=2, size={"shortest_edge": 1024, "longest_edge": 16_384}
     ).save_pretrained(folder)
-    Qwen3VLForConditionalGeneration(config).save_pretrained(folder)
+
+
+def save_internvl(folder: Path) -> Path:
+    """A family that cuts pictures into tiles, each of four tokens; saved by parts."""
+    torch.manual_seed(4)
+    words = tokenizer(
+        {
+            "start_image_token": "<img>", "end_image_token": "</img>",
+            "context_image_token": "<IMG_CONTEXT>", "video_token": "<video>",
+        }
+    )  # fmt: skip
+    config = InternVLConfig(
+        text_config={"model_type": "qwen2", **text_sizes(words), "num_key_value_heads": 1,
+                     "initializer_range": 0.3},
+        vision_config={
+            "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "image_size": [64, 64], "patch_size": [16, 16],
+        },
+        image_token_id=words.convert_tokens_to_ids("<IMG_CONTEXT>"),
+        image_seq_length=4,
+    )  # fmt: skip
+    words.chat_template = template("<IMG_CONTEXT>")
+    words.save_pretrained(folder)
+    GotOcr2ImageProcessorPil(size={"height": 64, "width": 64}, max_patches=4).save_pretrained(folder)
+    (folder / "processor_config.json").write_text(
+        json.dumps({"processor_class": "InternVLProcessor", "image_seq_length": 4})
+    )
+    InternVLForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def save_smolvlm(folder: Path) -> Path:
+    """A family that pads the tiles of a call's pictures to the largest number; saved by parts."""
+    torch.manual_seed(5)
+    words = tokenizer(
+        {
+            "image_token": "<image>", "fake_image_token": "<fake_token_around_image>",
+            "global_image_token": "<global-img>", "end_of_utterance_token": "<end_of_utterance>",
+            "video_token": "<video>",
+        }
+    )  # fmt: skip
+    config = SmolVLMConfig(
+        text_config={"model_type": "llama", **text_sizes(words), "num_key_value_heads": 1,
+                     "initializer_range": 0.3},
+        vision_config={
+            "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "image_size": 64, "patch_size": 16,
+        },
+        image_token_id=words.convert_tokens_to_ids("<image>"),
+        scale_factor=2,
+    )  # fmt: skip
+    words.chat_template = template("<image>")
+    words.save_pretrained(folder)
+    SmolVLMImageProcessorPil(size={"longest_edge": 128}, max_image_size={"longest_edge": 64}).save_pretrained(
+        folder
+    )
+    (folder / "processor_config.json").write_text(
+        json.dumps({"processor_class": "SmolVLMProcessor", "image_seq_len": 4})
+    )
+    SmolVLMForConditionalGeneration(config).save_pretrained(folder)
     return folder

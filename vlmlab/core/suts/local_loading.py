@@ -1,7 +1,9 @@
 """Loading a checked checkpoint with torch and transformers: processor, weights, decoding settings."""
 
 import logging
+import sys
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -31,6 +33,7 @@ _MODELS: Any = transformers.AutoModelForImageTextToText
 _PROCESSORS: Any = transformers.AutoProcessor
 _GENERATION_CONFIG: Any = transformers.GenerationConfig
 _LIBRARY_LOGGING: Any = transformers.utils.logging
+_ABSENT = object()
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -143,8 +146,10 @@ def _load_processor(report: CheckpointReport, backend: str, common: dict[str, bo
     chosen = "pil" if backend == "auto" else backend
     try:
         processor = _PROCESSORS.from_pretrained(report.folder, backend=chosen, **common)
-    except ImportError:
-        logger.info("%s: loading the processor without its video part", report.folder.name)
+    except (ImportError, ValueError) as error:
+        if not _takes_videos(report, common):
+            raise
+        logger.info("%s: loading the processor without its video part: %s", report.folder.name, error)
         processor = _image_only_processor(report, chosen, common)
     if not hasattr(processor, "image_processor") or not hasattr(processor, "tokenizer"):
         raise SutError(
@@ -166,17 +171,38 @@ def _load_processor(report: CheckpointReport, backend: str, common: dict[str, bo
 class ImageOnlyProcessor:
     """Marks a processor that was loaded without its video part."""
 
+    video_processor = SimpleNamespace(num_frames=None, fps=None)  # SmolVLM asks for both, videos or not
+
+
+def _processor_class(report: CheckpointReport, common: dict[str, bool]) -> Any:
+    config = transformers.AutoConfig.from_pretrained(report.folder, **common)
+    return PROCESSOR_MAPPING[type(config)]
+
+
+def _takes_videos(report: CheckpointReport, common: dict[str, bool]) -> bool:
+    return "video_processor" in _processor_class(report, common).get_attributes()
+
 
 def _image_only_processor(report: CheckpointReport, backend: str, common: dict[str, bool]) -> Any:
     """Return the family's processor class without the attribute that would need torchvision."""
-    config = transformers.AutoConfig.from_pretrained(report.folder, **common)
-    base: Any = PROCESSOR_MAPPING[type(config)]
+    base: Any = _processor_class(report, common)
 
     class ImageOnly(ImageOnlyProcessor, base):  # type: ignore[misc]  # the base is only known at run time
         @classmethod
         def get_attributes(cls) -> list[str]:
             return [name for name in base.get_attributes() if name != "video_processor"]
 
+        @classmethod
+        def _get_arguments_from_pretrained(cls, *args: Any, **kwargs: Any) -> list[Any]:
+            # Some families (SmolVLM) cannot be made without the argument; none of it is used for pictures.
+            parts = list(super()._get_arguments_from_pretrained(*args, **kwargs))
+            parts.insert(base.get_attributes().index("video_processor"), None)
+            return parts
+
+    # SmolVLM refuses to start without a library that spells the number of frames of a video.
+    module = sys.modules[base.__module__]
+    if getattr(module, "num2words", _ABSENT) is None:
+        setattr(module, "num2words", str)  # noqa: B010 - the name exists only in this family's module
     ImageOnly.__name__ = ImageOnly.__qualname__ = base.__name__
     return ImageOnly.from_pretrained(report.folder, backend=backend, **common)
 

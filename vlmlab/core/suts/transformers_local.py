@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -47,12 +47,43 @@ _BATCH_ERRORS = (
 )
 
 
+TensorShapes = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True)
+class _PictureShape:
+    """What a picture of one size becomes.
+
+    Attributes:
+        tokens: how many tokens it takes beyond those of the text around it.
+        tensors: names and shapes of its tensors.
+    """
+
+    tokens: int
+    tensors: TensorShapes
+
+    @classmethod
+    def of(cls, alone: Any, words: int) -> "_PictureShape":
+        """Return it for the inputs of one row whose text takes that many tokens."""
+        length = int(alone["input_ids"].shape[1])
+        tensors = {name: tuple(one.shape) for name, one in alone.items() if hasattr(one, "shape")}
+        return cls(length - words, tuple(sorted((n, s) for n, s in tensors.items() if s != (1, length))))
+
+
+@dataclass(frozen=True)
+class _PassShape:
+    """What all rows of one forward pass have in common: padded length, and shapes of their pictures."""
+
+    length: int
+    pictures: TensorShapes
+
+
 class TransformersLocalSut:
     """Answers with ``generate`` of a loaded checkpoint.
 
-    Every forward pass has the same number of rows (short batches repeat their last row) and a
-    padded length that depends on the row alone (rows of unlike length go into different passes), so
-    what else is asked at the same time does not change an answer.
+    Every forward pass has the same number of rows (short batches repeat their last row), and its
+    padded length and the shape of its pictures depend on the row alone (rows that are unlike go into
+    different passes), so what else is asked at the same time does not change an answer.
 
     Args:
         loaded: the checkpoint in memory.
@@ -74,7 +105,7 @@ class TransformersLocalSut:
         self._clock = clock
         self._batch_size = 1 if params.temperature is not None else params.batch_size
         self._content = content_digest(report)
-        self._image_tokens: dict[tuple[int, int], int] = {}
+        self._pictures: dict[tuple[int, int], _PictureShape] = {}
         self._text_tokens: dict[str, int] = {}
         self._details = _details_of(loaded, report, params)
 
@@ -104,15 +135,15 @@ class TransformersLocalSut:
         """Answer every request, in order; a request that cannot be answered becomes a call error."""
         self._require_loaded()
         replies: dict[int, SutReply] = {}
-        by_length: dict[int, list[int]] = {}
+        passes: dict[_PassShape, list[int]] = {}
         for index, request in enumerate(requests):
             try:
-                by_length.setdefault(self._padded_length(request), []).append(index)
+                passes.setdefault(self._shape(request), []).append(index)
             except _BATCH_ERRORS as error:
                 logger.warning("a request could not be prepared", exc_info=True)
                 replies[index] = _failed(error)
-        for length, indices in by_length.items():
-            answers = self._answer([requests[index] for index in indices], length)
+        for shape, indices in passes.items():
+            answers = self._answer([requests[index] for index in indices], shape.length)
             replies.update(zip(indices, answers, strict=True))
         return [replies[index] for index in range(len(requests))]
 
@@ -240,21 +271,24 @@ class TransformersLocalSut:
         system = {"role": "system", "content": [{"type": "text", "text": self._params.system_prompt}]}
         return [system, user]
 
-    def _padded_length(self, row: SutRequest) -> int:
-        """Return the row's length in tokens, picture included, rounded up to ``PAD_MULTIPLE``."""
+    def _shape(self, row: SutRequest) -> "_PassShape":
+        """Return what a row has in common with the rows that may share a pass with it.
+
+        The length in tokens, picture included, is rounded up to ``PAD_MULTIPLE``.
+        """
         loaded = self._require_loaded()
-        tokens = self._tokens_of_text(row)
+        words = self._tokens_of_text(row)
         size = _opened(row).size
-        if size not in self._image_tokens:
-            alone = self._inputs([row], {"padding": False})
-            self._image_tokens[size] = int(alone["input_ids"].shape[1]) - tokens
-        tokens += self._image_tokens[size]
+        if size not in self._pictures:
+            self._pictures[size] = _PictureShape.of(self._inputs([row], {"padding": False}), words)
+        picture = self._pictures[size]
+        tokens = words + picture.tokens
         if loaded.max_length is not None and tokens + self._params.max_new_tokens > loaded.max_length:
             raise ValueError(
                 f"prompt and picture take {tokens} tokens; with {self._params.max_new_tokens} for the reply "
                 f"that is more than the {loaded.max_length} this checkpoint can read"
             )
-        return -(-tokens // PAD_MULTIPLE) * PAD_MULTIPLE
+        return _PassShape(-(-tokens // PAD_MULTIPLE) * PAD_MULTIPLE, picture.tensors)
 
     def _tokens_of_text(self, row: SutRequest) -> int:
         """Return how many tokens the conversation takes before the picture's own are put in."""
@@ -273,6 +307,8 @@ def _opened(row: SutRequest) -> Image.Image:
 
 
 def _failed(error: Exception) -> SutReply:
+    if is_out_of_memory(error):
+        return SutReply("", "other", call_error=_NO_MEMORY)
     first_line = (str(error).strip().splitlines() or ["no details"])[0][:200].rstrip(".")
     return SutReply(
         "",
