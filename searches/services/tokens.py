@@ -41,6 +41,11 @@ def tokens_of(person: User) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(user=person, revoked_at__isnull=True).order_by("-pk")
 
 
+def n_usable(person: User) -> int:
+    """Return how many tokens open the API for a person."""
+    return usable_tokens().filter(user=person).count()
+
+
 @transaction.atomic
 def create_token(*, by: User, name: str, days: int | None) -> NewToken:
     """Make a token for a person.
@@ -54,7 +59,7 @@ def create_token(*, by: User, name: str, days: int | None) -> NewToken:
         VlmLabError: the person has too many already.
     """
     User.objects.select_for_update().get(pk=by.pk)
-    if usable_tokens().filter(user=by).count() >= MOST_TOKENS:
+    if n_usable(by) >= MOST_TOKENS:
         raise VlmLabError(
             f"You have {MOST_TOKENS} tokens already.",
             hint="Revoke one that is not used any more.",

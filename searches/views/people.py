@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from searches.forms.people import InviteForm, PersonForm
 from searches.models import User
 from searches.services import people
+from searches.services.tokens import n_usable
 from vlmlab.core.errors import VlmLabError
 
 PAGE_SIZE = 50
@@ -54,7 +55,8 @@ def person_edit(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, f"{person.username}: changes saved.")
             return redirect("people_list")
-    return render(request, "people/edit.html", {"form": form, "person": person})
+    context = {"form": form, "person": person, "n_tokens": n_usable(person)}
+    return render(request, "people/edit.html", context)
 
 
 @require_POST

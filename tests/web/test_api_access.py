@@ -121,6 +121,13 @@ def test_a_changed_role_counts_from_the_next_request_on(client):
     assert client.get("/api/v1/runs", headers=headers).status_code == 403
 
 
+def test_a_method_that_is_not_possible_is_told_with_those_that_are(client):
+    answer = client.put("/api/v1/me", headers=headers_of(make_user()))
+
+    assert (answer.status_code, answer["Allow"]) == (405, "GET")
+    assert answer.json()["message"] == "PUT is not possible here."
+
+
 def test_a_bug_is_a_reference_number_as_json(client, monkeypatch):
     headers = headers_of(make_user())
     monkeypatch.setattr("searches.api.account.me_of", lambda *_: 1 / 0)

@@ -12,6 +12,7 @@ from django.utils.module_loading import import_string
 from vlmlab.web.api_answers import API_NAMESPACE, is_api_request, problem
 
 SCHEME = "bearer"
+WRONG_METHOD = 405
 
 
 class TokenMiddleware:
@@ -30,7 +31,11 @@ class TokenMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Pass the request on; what a token reads is for its owner alone."""
         response = self.get_response(request)
-        if is_api_request(request) and not response.has_header("Cache-Control"):
+        if not is_api_request(request):
+            return response
+        if response.status_code == WRONG_METHOD:
+            response = _wrong_method(request, response.headers.get("Allow", ""))
+        if not response.has_header("Cache-Control"):
             response["Cache-Control"] = "private, no-cache"
         return response
 
@@ -67,6 +72,12 @@ def bearer_token(request: HttpRequest) -> str:
 def _person_of(text: str) -> AbstractUser | None:
     reader = cast(Callable[[str], AbstractUser | None], import_string(settings.API_TOKEN_READER))
     return reader(text)
+
+
+def _wrong_method(request: HttpRequest, allowed: str) -> HttpResponse:
+    response = problem(WRONG_METHOD, f"{request.method} is not possible here.", hint=f"Possible: {allowed}.")
+    response["Allow"] = allowed
+    return response
 
 
 def _refused(message: str, hint: str) -> HttpResponse:

@@ -122,7 +122,7 @@ class SutChange(Input):
     params: Params | None = Field(None, description="Only the settings to change; null removes one.")
     description: str | None = Field(None, max_length=4_000, description="For people.")
     queue: Queue | None = Field(None, description="For checkpoints.")
-    api_key: int | str | None = Field(None, description="Id or name of a stored key.")
+    api_key: int | str | None = Field(None, description="Id or name of a stored key; null: none.")
     secret: str = Field("", max_length=4_000, description="A new key to store; write-only.", repr=False)
     key_name: str = Field("", max_length=80, description="Name of the new key; empty: the short name.")
 

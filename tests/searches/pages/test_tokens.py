@@ -145,6 +145,18 @@ def test_a_text_that_is_no_token_asks_the_database_nothing(django_assert_num_que
         assert tokens.person_of_token("vlm_short") is None
 
 
+def test_an_admin_sees_how_many_tokens_a_person_has_and_none_of_them(person):
+    admin = Client()
+    admin.force_login(make_user(Role.ADMIN))
+    tokens.create_token(by=person, name="Secret purpose", days=None)
+    tokens.revoke_token(tokens.create_token(by=person, name="Old", days=None).row, by=person)
+
+    text = admin.get(f"/people/{person.pk}/").content.decode()
+
+    assert "has 1 API token," in text
+    assert "Secret purpose" not in text
+
+
 def test_revoking_twice_is_noted_once(person):
     token = tokens.create_token(by=person, name="x", days=None).row
 
