@@ -64,7 +64,7 @@ class BoxedPicture:
 
     @property
     def tag_scale(self) -> float:
-        """How much larger tags are than their size in the table of signs: large pictures are shown smaller."""
+        """How much larger than usual the tags are: large pictures are shown smaller."""
         return round(max(1.0, self.width / TAG_REFERENCE_WIDTH), 3)
 
     @property
