@@ -35,7 +35,7 @@ def _bars(fits: Sequence[FitLine]) -> dict[str, object]:
         "orientation": "h",
         "x": [round(_height(fit), 4) for fit in shown],
         "y": [f"{fit.name} (declared)" if fit.is_declared else fit.name for fit in shown],
-        "text": [f"{_height(fit):.2f}" for fit in shown],
+        "texttemplate": "%{x:.2f}",
         "textposition": "outside",
         "cliponaxis": False,
         "marker": {"color": ["$c1" if fit.is_declared else "$line-strong" for fit in shown]},
