@@ -23,7 +23,7 @@ from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.suts.asking import AskingParams, choice_prompt
 from vlmlab.core.suts.remote_params import RemoteParams
 from vlmlab.core.suts.scripted import ScriptedParams
-from vlmlab.web.numbers import write_many, write_money
+from vlmlab.web.numbers import round_money_up, write_many, write_money
 
 NO_LIMIT = 0.0  # stored in SearchRun.spend_cap_usd by a person who takes the limit away
 HOLDING_STATES = (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED)
@@ -96,6 +96,13 @@ class Hold:
     limits: Limits
     batch: float | None
     is_of_run: bool
+
+    @property
+    def proposed_limit(self) -> float | None:
+        """Twice the run's limit, and enough for the next batch; None without a limit of its own."""
+        if self.limits.run_cap is None:
+            return None
+        return max(2 * self.limits.run_cap, round_money_up(self.limits.run_spent + (self.batch or 0.0)))
 
 
 def hold_of(run: SearchRun, config: RevelioConfig, *, domain: Domain) -> Hold | None:

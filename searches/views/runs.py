@@ -180,7 +180,7 @@ def _live(run: SearchRun) -> dict[str, Any]:
         "config": page.overview.config,
         "chart": convergence_chart(curves, budget=budget, slug=f"run-{run.pk}-failure-modes"),
         "etag": run_pages.page_etag(run),
-        "limit_form": RaiseLimitForm(),
+        "limit_form": RaiseLimitForm(initial={"new_limit": page.hold.proposed_limit if page.hold else None}),
         "can_resume": run.state in runs.RESUMABLE and not (page.hold and page.hold.is_of_run),
         "can_retry": run.n_call_errors > 0 and run.state in runs.RETRIABLE,
     }

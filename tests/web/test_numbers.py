@@ -65,3 +65,12 @@ def test_a_count_carries_its_word_in_the_right_form():
 
 def test_all_is_said_only_of_several():
     assert [numbers.write_all(n, "concept set") for n in (1, 7)] == ["1 concept set", "All 7 concept sets"]
+
+
+@pytest.mark.parametrize(
+    ("usd", "written"),
+    [(0.24, "$0.24"), (0.2401, "$0.25"), (0.1 + 0.2, "$0.30"), (0.00231, "$0.0024"), (12.0, "$12.00")],
+)
+def test_a_sum_rounded_up_is_never_less_than_it_was(usd, written):
+    assert numbers.write_money_up(usd) == written
+    assert numbers.round_money_up(usd) >= usd - 1e-9

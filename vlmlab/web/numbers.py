@@ -54,10 +54,15 @@ def write_money(usd: float | None) -> str:
     return f"${usd:.2g}" if 0 < abs(usd) < 0.01 else f"${usd:,.2f}"
 
 
+def round_money_up(usd: float) -> float:
+    """Return a sum rounded up as far as it is written: to cents, or below one cent to hundredths of one."""
+    step = 1e-4 if usd < 0.01 else 0.01
+    return round(ceil(usd / step - 1e-9) * step, 4)
+
+
 def write_money_up(usd: float) -> str:
     """Return a sum rounded up as it is written, so that whoever enters it enters enough."""
-    step = 1e-4 if usd < 0.01 else 0.01
-    return write_money(ceil(usd / step - 1e-9) * step)
+    return write_money(round_money_up(usd))
 
 
 def write_duration(seconds: float | None) -> str:

@@ -39,6 +39,7 @@ def test_the_page_says_what_was_spent_what_the_limit_is_and_what_the_next_batch_
     assert "$0.16 of $0.20" in page
     assert "<dt>Next batch, at most</dt><dd>$0.08</dd>" in page
     assert "Set the limit and resume" in page
+    assert 'name="new_limit" value="0.4"' in page  # never empty by itself: that would be no limit
     assert 'id="resume-run"' not in page  # it would pause again at once
 
 
