@@ -250,16 +250,17 @@ def _is_prose(root: Group, n_commas: int) -> bool:
 
 
 def _may_go_on(root: Group) -> bool:
-    """Whether another box could follow this value: it is one box itself, not a list of them."""
-    if root.is_object:
-        return not any(
-            isinstance(value, Group) and not value.is_object and _has_groups(value) for value in root.values
-        )
-    return not _has_groups(root) and bool(root.values)
-
-
-def _has_groups(group: Group) -> bool:
-    return any(isinstance(value, Group) for value in group.values)
+    """Whether another box could follow this value: it is no list of objects, nor has one."""
+    lists = (
+        [root]
+        if not root.is_object
+        else [value for value in root.values if isinstance(value, Group) and not value.is_object]
+    )
+    return bool(root.values) and not any(
+        isinstance(value, Group) and (value.is_object or root.is_object)
+        for one in lists
+        for value in one.values
+    )
 
 
 def read_document(text: str, order: str) -> Document:
