@@ -26,12 +26,15 @@ def spending_chart(days: Sequence[SpendDay], *, slug: str = "spending") -> Chart
                 }
             ],
             "layout": {
-                "height": 180,
                 "showlegend": False,
-                "margin": {"l": 44, "r": 12, "t": 10, "b": 32},
+                "margin": {"l": 52, "r": 12, "t": 10, "b": 32},
                 "bargap": 0.3,
                 "xaxis": {"type": "date", "tickformat": "%-d %b", "nticks": 5},
-                "yaxis": {"rangemode": "tozero", "nticks": 4, "tickprefix": "$" if has_cost else ""},
+                "yaxis": {
+                    "title": {"text": "US dollars" if has_cost else "calls"},
+                    "rangemode": "tozero",
+                    "nticks": 4,
+                },
             },
         },
         sentence=f"{write_many(calls, 'call')} for {write_money(cost)} in the last 30 days.",

@@ -9,6 +9,7 @@ from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.kinds import SUT_KINDS
 
 PASTE_AGAIN = "The key is not kept while the form has errors: paste it again."
+WRITE_ONLY = "Write-only: it is stored sealed and never shown again."
 
 
 class SecretForm(forms.Form):
@@ -17,7 +18,7 @@ class SecretForm(forms.Form):
     secret = forms.CharField(
         label="Key",
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}, render_value=False),
-        help_text="Write-only: it is stored sealed and never shown again.",
+        help_text=WRITE_ONLY,
         error_messages={"required": "Paste the key as the provider shows it."},
     )
 
@@ -54,5 +55,6 @@ class KeyForm(SecretForm):
         kind = self.fields["kind"]
         assert isinstance(kind, forms.ChoiceField)
         kind.choices = [(one.name, one.title) for one in SUT_KINDS.values() if one.key_words]
-        words = [f"{one.title}: {one.key_words}" for one in SUT_KINDS.values() if one.key_words]
-        self.fields["secret"].help_text += f" {'; '.join(words)}."
+        pairs = [one for one in SUT_KINDS.values() if ":" in one.key_words]
+        words = [f"{one.title} takes {one.key_words.partition(',')[0]}." for one in pairs]
+        self.fields["secret"].help_text = " ".join([WRITE_ONLY, *words])

@@ -1,6 +1,6 @@
 """The form with which a system of any kind is registered and changed, made of its declared settings."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,12 @@ class Section:
         return [(bound, "full" if _is_long(bound) else "") for bound in self.fields]
 
 
+def _known(values: Mapping[str, Any], known: Sequence[Leaf]) -> dict[str, Any]:
+    nothing = object()
+    found = {leaf.path: value_at(values, leaf.path, default=nothing) for leaf in known}
+    return {path: value for path, value in found.items() if value is not nothing}
+
+
 def _is_long(bound: forms.BoundField) -> bool:
     return isinstance(bound.field.widget, forms.Textarea) or bound.name in WIDE
 
@@ -80,11 +86,11 @@ class SutForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.kind: SutKind = sut_kind(kind)
-        self.base = dict(base or {})
+        every = list(leaves(self.kind.params))
+        # What an earlier version of the lab stored and this one does not know is left out.
+        self.base = with_values({}, _known(base or {}, every))
         self.leaves: dict[str, Leaf] = {
-            field_name(leaf.path): leaf
-            for leaf in leaves(self.kind.params)
-            if can_be_typed(leaf) and leaf.path not in PLACE
+            field_name(leaf.path): leaf for leaf in every if can_be_typed(leaf) and leaf.path not in PLACE
         }
         if kind == LOCAL_KIND:
             self._add_place()

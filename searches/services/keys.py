@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, QuerySet
 from django.db.models.functions import Now
 
 from searches.models import ApiKey, User
@@ -25,18 +26,28 @@ class KeyLine:
     key: ApiKey
     kind_title: str
     n_suts: int
+    last_used_at: datetime | None
     may_change: bool
 
 
 def keys_with_uses() -> QuerySet[ApiKey]:
-    """Return every key with ``n_suts``, the number of systems that use it; no secret is opened."""
+    """Return every key with how many systems use it, and when one last did; no secret is opened."""
     keys = ApiKey.objects.select_related("created_by").defer("secret")
-    return keys.annotate(n_suts=Count("suts")).order_by("name")
+    return keys.annotate(n_suts=Count("suts"), sut_used_at=Max("suts__last_used_at")).order_by("name")
 
 
 def key_lines(keys: Sequence[ApiKey], *, by: User) -> list[KeyLine]:
     """Return the rows of the list for a person; ``keys`` come from ``keys_with_uses``."""
-    return [KeyLine(key, _kind_title(key), getattr(key, "n_suts", 0), may_change(key, by=by)) for key in keys]
+    return [
+        KeyLine(
+            key,
+            _kind_title(key),
+            n_suts=getattr(key, "n_suts", 0),
+            last_used_at=_last_used(key),
+            may_change=may_change(key, by=by),
+        )
+        for key in keys
+    ]
 
 
 def may_change(key: ApiKey, *, by: User) -> bool:
@@ -120,6 +131,11 @@ def seal_again() -> int:
         key.secret = key.secret.sealed_again()
     ApiKey.objects.bulk_update(old, ["secret"])
     return len(old)
+
+
+def _last_used(key: ApiKey) -> datetime | None:
+    moments = [moment for moment in (key.last_used_at, getattr(key, "sut_used_at", None)) if moment]
+    return max(moments, default=None)
 
 
 def _kind_title(key: ApiKey) -> str:

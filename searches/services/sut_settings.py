@@ -22,7 +22,6 @@ TITLES = {
 EMPTY_MEANS = {
     "temperature": "not sent",
     "threads": "the library's choice",
-    "revision": "the newest",
     "system_prompt": "none",
     "requests_per_minute": "no limit of ours",
     "tokens_per_minute": "no limit of ours",
@@ -38,7 +37,10 @@ EMPTY_MEANS = {
     "asking.convention.scale": "none: pixels",
     "asking.convention.keys": "none",
 }
-LOCAL_EMPTY_MEANS = {"temperature": "not set: the most likely token each time"}
+LOCAL_EMPTY_MEANS = {
+    "temperature": "not set: the most likely token each time",
+    "revision": "the newest",
+}
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,10 @@ def value_at(values: Mapping[str, Any] | BaseModel, path: str, *, default: Any =
             if part not in found:
                 return default
             found = found[part]
-        else:
+        elif isinstance(found, BaseModel):
             found = getattr(found, part)
+        else:
+            return default
     return found
 
 

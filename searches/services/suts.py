@@ -186,7 +186,7 @@ def edit_sut(
         ConfigError: a setting is out of range.
         SutError: the checkpoint is not there, or holds pickles or code.
     """
-    before = {"name": sut.name, "params": sut.params, "queue": sut.queue}
+    before = {"name": sut.name, "params": sut.params, "queue": sut.queue, "key": _key_name(sut.api_key)}
     checked = parse_params(sut.kind, params)
     sut.name, sut.description = name, description
     sut.queue = Queue.API if sut_kind(sut.kind).is_remote else queue
@@ -195,7 +195,8 @@ def edit_sut(
         sut.params, sut.fingerprint = checked.model_dump(mode="json"), ""
         sut.details = _inspect(sut.kind, params)
     sut.save(update_fields=["name", "description", "queue", "params", "fingerprint", "details", "api_key"])
-    record(by, "edited", sut, before=before, after={"name": name, "params": sut.params, "queue": queue})
+    after = {"name": name, "params": sut.params, "queue": sut.queue, "key": _key_name(sut.api_key)}
+    record(by, "edited", sut, before=before, after=after)
 
 
 @transaction.atomic
@@ -228,6 +229,8 @@ def load_sut(sut: SutRecord) -> LoadedSut:
             sut.pk, sut.slug, dict(sut.params), loaded, loaded.info.fingerprint, threading.Lock(), key_token
         )
     _note_version(sut, loaded.info)
+    if sut.api_key_id is not None:
+        ApiKey.objects.filter(pk=sut.api_key_id).update(last_used_at=Now())
     if sut.fingerprint != loaded.info.fingerprint:
         SutRecord.objects.filter(pk=sut.pk).update(
             fingerprint=loaded.info.fingerprint, details={**sut.details, **loaded.info.details}
@@ -292,6 +295,10 @@ def _note_version(sut: SutRecord, info: SutInfo) -> None:
     SutVersion.objects.update_or_create(
         sut=sut, fingerprint=info.fingerprint, defaults={"params": sut.params, "details": info.details}
     )
+
+
+def _key_name(api_key: ApiKey | None) -> str:
+    return api_key.name if api_key else ""
 
 
 def _checked_key(kind: str, api_key: ApiKey | None) -> ApiKey | None:

@@ -174,6 +174,10 @@ def _registered(request: HttpRequest, sut: SutRecord, *, calibrate_now: bool) ->
     if not calibrate_now:
         messages.success(request, f"{sut.name} is registered. Calibrate it before you search.")
         return redirect(sut)
-    launch.start_calibration(sut, by=cast(User, request.user))
-    messages.success(request, f"{sut.name} is registered; its calibration waits for a worker.")
+    try:
+        launch.start_calibration(sut, by=cast(User, request.user))
+    except VlmLabError as error:
+        messages.error(request, f"{sut.name} is registered, but not calibrated: {error}")
+    else:
+        messages.success(request, f"{sut.name} is registered; its calibration waits for a worker.")
     return redirect(sut)

@@ -1,6 +1,9 @@
 """Pages of provider keys: who may do what, and that a secret never comes back."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from searches.models import ApiKey, AuditEntry
 from searches.services.keys import create_key
@@ -53,6 +56,17 @@ def test_the_list_asks_the_database_as_often_for_three_rows_as_for_one(rows, dja
         page = browser.get("/keys/").content.decode()
 
     assert (page.count("…WXYZ"), SECRET in page) == (rows, False)
+
+
+def test_the_list_says_when_a_system_last_used_a_key():
+    used = timezone.now()
+    key = make_key()
+    make_sut(api_key=key, kind="gemini", last_used_at=used)
+    make_sut(api_key=key, kind="gemini", last_used_at=used - timedelta(days=1))
+
+    line = browser_of(Role.ADMIN).get("/keys/").context["lines"][0]
+
+    assert (line.last_used_at, line.n_suts) == (used, 2)
 
 
 def test_adding_a_key_stores_it_sealed_and_writes_who_did_it():

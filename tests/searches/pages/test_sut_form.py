@@ -244,6 +244,32 @@ def test_editing_shows_what_is_stored_and_can_change_the_key():
     assert ApiKey.objects.count() == 2
 
 
+def test_a_change_of_the_key_stands_in_the_history_of_the_system():
+    browser = browser_of(Role.RESEARCHER)
+    browser.post(GEMINI, sent("gemini", secret=SECRET, key_name="Old"))
+    values = sent("gemini", api_key="new", secret="another-key-123456", key_name="New")
+
+    browser.post("/suts/remote-one/edit/", values)
+
+    changes = browser.get("/suts/remote-one/").context["overview"].changes
+    assert [(change.entry.verb, change.changed) for change in changes] == [
+        ("edited", (("Key", "Old", "New"),)),
+        ("registered", ()),
+    ]
+
+
+def test_a_setting_that_this_version_does_not_know_is_dropped_by_an_edit():
+    params = parse_params("openai_chat", {"model": "m-1"}).model_dump(mode="json")
+    params["asking"]["convention"]["odd"] = 1
+    sut = make_sut("remote", kind="openai_chat", params=params | {"gone": 7})
+
+    answer = browser_of(Role.RESEARCHER).post("/suts/remote/edit/", sent("openai_chat"))
+
+    sut.refresh_from_db()
+    assert answer.status_code == 302
+    assert ("gone" in sut.params, "odd" in sut.params["asking"]["convention"]) == (False, False)
+
+
 def test_a_system_of_a_kind_that_only_tests_register_cannot_be_edited():
     make_sut("pocket")
 
