@@ -142,7 +142,7 @@ def test_an_address_without_a_scheme_is_refused():
 def test_a_redirect_does_not_take_the_token_elsewhere():
     lab, script, _ = lab_of((302, b"", ("Location", "http://elsewhere/")))
 
-    with pytest.raises(LabError):
+    with pytest.raises(LabError, match=r"sends elsewhere: http://elsewhere/\. Use that address as url\."):
         lab.me()
 
     assert [request.url.host for request in script.requests] == ["lab"]
@@ -206,6 +206,33 @@ def test_waiting_gives_up_before_the_time_is_over_and_leaves_the_run_alone():
         lab.wait(5, poll=2.0, timeout=10.0)
 
     assert {request.method for request in script.requests} == {"GET"}
+
+
+def test_waiting_outlasts_a_restart_of_the_lab():
+    away = httpx2.ConnectError("refused")
+    lab, _, _ = lab_of(away, (503, {"message": "Busy."}), (200, RUN | {"state": "paused"}), tries=1)
+
+    assert lab.wait(5).state == "paused"
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [((404, {"message": "No."}), 404), ((401, {"message": "No."}), 401)]
+)
+def test_waiting_ends_at_once_when_asking_again_cannot_help(answer, status):
+    lab, script, _ = lab_of(answer)
+
+    with pytest.raises(LabError) as caught:
+        lab.wait(5)
+
+    assert (caught.value.status, len(script.requests)) == (status, 1)
+
+
+def test_waiting_gives_up_on_a_lab_that_stays_away():
+    times = iter(range(0, 10_000, 50))
+    lab, _, _ = lab_of(httpx2.ConnectError("refused"), tries=1, clock=lambda: float(next(times)))
+
+    with pytest.raises(LabError, match="did not answer"):
+        lab.wait(5)
 
 
 def test_a_file_appears_whole(tmp_path):

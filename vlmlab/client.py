@@ -21,6 +21,8 @@ from vlmlab.client_types import Campaign, Finding, Job, LabError, LabTimeout, Pe
 
 __all__ = ["Campaign", "Finding", "Job", "Lab", "LabError", "LabTimeout", "Person", "Run", "Sut"]
 
+OUTAGES = frozenset({0, 502, 503, 504})
+PATIENCE_S = 120.0  # how long waiting goes on while the lab is away, such as during an update
 RESTING = frozenset({"paused", "failed", "cancelled", "succeeded"})
 Values = Mapping[str, Any]
 Record = TypeVar("Record", Campaign, Finding, Job, Person, Run, Sut)
@@ -327,9 +329,15 @@ class Lab:
     def _until(
         self, timeout: float | None, poll: float, look: Callable[[], Record], what: str
     ) -> Iterator[Record]:
-        started = self._clock()
+        started, silent_since = self._clock(), None
         while True:
-            yield look()
+            try:
+                yield look()
+                silent_since = None
+            except LabError as error:
+                silent_since = self._clock() if silent_since is None else silent_since
+                if error.status not in OUTAGES or self._clock() - silent_since > PATIENCE_S:
+                    raise
             if timeout is not None and self._clock() - started + poll > timeout:
                 raise LabTimeout(
                     0,

@@ -126,6 +126,11 @@ def _pause(number: int, asked: str) -> float:
 
 
 def _error_of(response: httpx2.Response) -> LabError:
+    if response.has_redirect_location:
+        where = response.headers["Location"]
+        return LabError(
+            response.status_code, f"The lab sends elsewhere: {where}.", "Use that address as url."
+        )
     try:
         content = response.json()
         message, hint, field = content["message"], content.get("hint", ""), content.get("field")

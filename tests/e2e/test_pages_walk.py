@@ -30,6 +30,9 @@ PAGES = (
     "/audit/",
     "/workers/",
     "/account/password/",
+    "/account/tokens/",
+    "/account/tokens/new/",
+    "/api/",
 )
 
 
