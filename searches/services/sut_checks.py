@@ -11,7 +11,7 @@ from searches.models import Calibration, SutRecord
 from searches.services.calibrations import calibrate
 from searches.services.spending import check_may_spend
 from searches.services.suts import asking_of, count_calls, load_sut
-from vlmlab.core.errors import VlmLabError
+from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.asking import AskingParams, choice_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
 
@@ -93,10 +93,11 @@ def check_sut(
     """Load a system, ask it once, calibrate it and time it, in this process.
 
     Raises:
+        ConfigError: ``timed_calls`` is out of range.
         VlmLabError: it is off, cannot be loaded, or may not spend more.
     """
     if not 0 <= timed_calls <= MOST_TIMED_CALLS:
-        raise VlmLabError(f"Time 0 to {MOST_TIMED_CALLS} calls, not {timed_calls}.", field="calls")
+        raise ConfigError(f"Time 0 to {MOST_TIMED_CALLS} calls, not {timed_calls}.", field="calls")
     requests = _questions(asking_of(sut))
     check_may_spend(sut, calls=1 + timed_calls, prompt_chars=len(requests[0].prompt))
     started = clock()

@@ -114,7 +114,10 @@ class Command(BaseCommand):
             key_name=options["key_name"],
             secret_variable=options["api_key_env"],
         )
-        sut = register_from_shell(wish, environment=os.environ)
+        try:
+            sut = register_from_shell(wish, environment=os.environ)
+        except VlmLabError as error:
+            raise CommandError(_in_words(error), returncode=USAGE_ERROR) from error
         if options["json"]:
             self._write_json({"slug": sut.slug, "kind": sut.kind, "params": sut.params})
             return
@@ -200,6 +203,6 @@ def _one_line(text: str) -> str:
     return words[:SHOWN_CHARACTERS] + ("…" if len(words) > SHOWN_CHARACTERS else "") if words else "(nothing)"
 
 
-def _in_words(error: ConfigError) -> str:
+def _in_words(error: VlmLabError) -> str:
     is_clear = not error.field or error.field in ARGUMENTS or error.field in str(error)
     return str(error) if is_clear else f"{error.field}: {error}"
