@@ -15,7 +15,6 @@ REASONS: dict[str, str] = {
     "points_only": "It answered with points instead of boxes.",
     "truncated": "The reply ends in the middle of a list.",
     "structural_error": "The list is broken in the middle.",
-    "too_deep": "The reply is nested too deep to be read.",
     "revised_answer": "It corrected itself, so it is open which of its lists counts.",
     "refusal": "The system refused, so what it wrote does not count.",
     "safety": "The provider's safety filter stopped it, so what it wrote does not count.",
