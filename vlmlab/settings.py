@@ -245,6 +245,9 @@ MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 # Local servers that a system's endpoint may have: network:port or network:first-last, separated by commas.
 ENDPOINT_ALLOW = env.list("VLMLAB_ENDPOINT_ALLOW", default=[])
 
+DEFAULT_EXCEPTION_REPORTER = "vlmlab.web.error_reports.RedactingReporter"
+DEFAULT_EXCEPTION_REPORTER_FILTER = "vlmlab.web.error_reports.AlwaysSafeFilter"
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -15,6 +15,7 @@ from vlmlab.core.suts.kinds import SUT_KINDS, sut_kind
 from vlmlab.web.numbers import write_many
 from vlmlab.web.roles import ADMINS
 from vlmlab.web.sealing import Sealed, last_characters
+from vlmlab.web.secrets_seen import note_secret
 
 MOST_SECRET_CHARACTERS = 4_000
 
@@ -149,6 +150,7 @@ def checked_secret(secret: str) -> str:
         ConfigError: it is empty, too long, or has characters that no header can carry.
     """
     trimmed = secret.strip()
+    note_secret(trimmed[:MOST_SECRET_CHARACTERS])
     if not trimmed:
         raise ConfigError("The key is empty.", hint="Paste it as the provider shows it.", field="secret")
     if len(trimmed) > MOST_SECRET_CHARACTERS or not trimmed.isascii() or not trimmed.isprintable():

@@ -5,9 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from vlmlab.web.secrets_seen import secrets_seen
+from vlmlab.web.secrets_seen import HIDDEN, without_secrets
 
-HIDDEN = "[hidden]"
 SIGN_IN_LINK = re.compile(r"(/sign-in/[^/\s]+/)[^/\s]+")
 API_TOKEN = re.compile(r"\bvlm_[A-Za-z0-9_-]{20,}")
 URL_PASSWORD = re.compile(r"(\w://[^:@/\s]*:)[^@/\s]+(?=@)")
@@ -26,8 +25,9 @@ class RedactingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line without secrets."""
         line = super().format(record)
-        for secret in (*self._secrets, *secrets_seen()):
+        for secret in self._secrets:
             line = line.replace(secret, HIDDEN)
+        line = without_secrets(line)
         line = SIGN_IN_LINK.sub(rf"\1{HIDDEN}", line)
         line = API_TOKEN.sub(f"vlm_{HIDDEN}", line)
         return URL_PASSWORD.sub(rf"\1{HIDDEN}", line)

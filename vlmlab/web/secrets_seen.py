@@ -5,9 +5,13 @@ places, so the formatter of the log looks for the secrets themselves.
 """
 
 import json
+from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
 FEWEST_CHARACTERS = 8  # a shorter one, such as the "none" of a local server, is a word that stands everywhere
+MOST_REMEMBERED = 500  # every line of the log is searched for each
+
+HIDDEN = "[hidden]"
 
 _seen: dict[str, None] = {}
 
@@ -23,9 +27,19 @@ def note_secret(secret: str) -> None:
                 json.dumps(part)[1:-1],
                 repr(part)[1:-1],
             ):
+                _seen.pop(form, None)
                 _seen[form] = None
+    while len(_seen) > MOST_REMEMBERED:
+        del _seen[next(iter(_seen))]
 
 
 def secrets_seen() -> tuple[str, ...]:
     """Return the secrets, longest first, so that none is hidden only in part."""
     return tuple(sorted(_seen, key=len, reverse=True))
+
+
+def without_secrets(text: str, *, written_as: Callable[[str], str] = str) -> str:
+    """Return a text with every secret replaced, as it is and as ``written_as`` writes it."""
+    for secret in secrets_seen():
+        text = text.replace(secret, HIDDEN).replace(written_as(secret), HIDDEN)
+    return text
