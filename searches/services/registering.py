@@ -11,6 +11,7 @@ from searches.models import ApiKey, SutRecord, User
 from searches.services.keys import create_key
 from searches.services.suts import edit_sut, register_sut
 from vlmlab.core.errors import ConfigError
+from vlmlab.core.suts.kinds import sut_kind
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,14 @@ def change(sut: SutRecord, wish: Registration, *, by: User) -> None:
     """Change a system, and store its key when it is a new one.
 
     Raises:
-        ConfigError: a value is refused, see ``edit_sut`` and ``create_key``.
+        ConfigError: the kind cannot be changed here, or a value is refused, see ``edit_sut`` and
+            ``create_key``.
         SutError: the checkpoint or the address is refused.
     """
+    if not sut_kind(sut.kind).is_web_registrable:
+        raise ConfigError(
+            f"{sut.name} was registered from the shell and cannot be changed here.", field="kind"
+        )
     edit_sut(
         sut,
         name=wish.name,

@@ -141,6 +141,38 @@ def test_a_change_leaves_the_rest_as_it_was():
     assert sut["api_key"]["name"] == "far-away"
 
 
+def test_a_table_of_answers_cannot_be_changed():
+    make_sut("toy", params={"default": "A"})
+    program = Program()
+
+    problem = program.patch("/suts/toy", {"params": {"default": "B"}})
+
+    assert (program.status, problem["field"]) == (422, "kind")
+    assert SutRecord.objects.get().params == {"default": "A"}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "sentence"),
+    [
+        ({"params": {"temperature": 9}}, "temperature", "from 0 to 2"),
+        ({"params": {"model": None}}, "model", "Enter a value."),
+        ({"name": ""}, "name", "at least one character"),
+        ({"api_key": None}, "api_key", "needs a key"),
+        ({"kind": "openai_chat"}, "kind", "There is no field called “kind”."),
+        ({"params": []}, "params", "Send an object."),
+    ],
+)
+def test_a_refused_change_changes_nothing(change, field, sentence):
+    program = Program()
+    before = program.post("/suts", remote())
+
+    problem = program.patch("/suts/far-away", change)
+
+    assert (program.status, problem["field"]) == (422, field)
+    assert sentence in problem["message"]
+    assert program.get("/suts/far-away") == before
+
+
 def test_null_puts_a_setting_back_to_its_default():
     program = Program()
     program.post("/suts", remote(params={"model": "gemini-3-flash", "max_output_tokens": 7}))
