@@ -13,7 +13,7 @@ TEMPLATES = {
     path.relative_to(BASE).as_posix(): path.read_text() for path in (BASE / "templates").rglob("*.html")
 }
 STYLES = {path.name: path.read_text() for path in (BASE / "static" / "css").glob("*.css")}
-HEAVY = ("torch", "transformers", "embreex", "sklearn", "plotly", "scipy")
+HEAVY = ("torch", "transformers", "embreex", "sklearn", "plotly", "scipy", "boto3", "httpx2")
 
 
 def templates_with(pattern: str) -> list[str]:
