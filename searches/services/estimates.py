@@ -8,6 +8,7 @@ from searches.enums import JobKind, JobState
 from searches.models import Job, SearchRun, SutRecord
 from searches.services.spending import most_an_inference_costs
 from searches.services.suts import params_of
+from vlmlab.core.errors import ConfigError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.suts.pictures import fitted_size
@@ -46,7 +47,7 @@ def estimate(sut: SutRecord, config: RevelioConfig, *, domain_slug: str = DOMAIN
     """Return how long a run will take and cost, from recent runs of the system at this picture size.
 
     Raises:
-        VlmLabError: the domain is unknown, or the system's stored settings are not valid any more.
+        VlmLabError: the domain is unknown.
     """
     pace, basis = _pace(sut, config)
     seconds = config.inference_budget * pace
@@ -55,7 +56,10 @@ def estimate(sut: SutRecord, config: RevelioConfig, *, domain_slug: str = DOMAIN
     rounded = round_duration(seconds)
     text = f"About {write_duration(rounded)} on one worker: {basis}."
     domain = load_domain(domain_slug)
-    most_each = most_an_inference_costs(sut, config, domain=domain)
+    try:
+        most_each = most_an_inference_costs(sut, config, domain=domain)
+    except ConfigError:
+        return Estimate(rounded, None, None, f"{text} Its stored settings are not valid any more: edit them.")
     if most_each is None:
         return Estimate(
             rounded, None, None, f"{text} What it costs is unknown: enter its prices on its page to see it."

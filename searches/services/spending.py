@@ -90,12 +90,14 @@ class Hold:
     Attributes:
         limits: as they stand now.
         batch: the most that the next batch can cost, None when a price is unknown.
-        is_of_run: whether the run's own limit is too small; else it is the system's.
+        is_of_run: whether the run's own limit is too small for it.
+        is_of_system: whether the system's is.
     """
 
     limits: Limits
     batch: float | None
     is_of_run: bool
+    is_of_system: bool
 
     @property
     def proposed_limit(self) -> float | None:
@@ -106,13 +108,23 @@ class Hold:
 
 
 def hold_of(run: SearchRun, config: RevelioConfig, *, domain: Domain) -> Hold | None:
-    """Return what holds a run that spending halted; None for any other run."""
+    """Return what holds a run that spending halted; None for any other run, or one whose system is broken."""
     if not run.is_halted_by_spending or run.state != RunState.PAUSED:
         return None
-    limits = limits_of(run, config)
-    batch = batch_cost(run.sut, config, domain=domain)
-    left = limits.run_left
-    return Hold(limits, batch, is_of_run=left is not None and (batch is None or batch > left))
+    try:
+        limits, batch = limits_of(run, config), batch_cost(run.sut, config, domain=domain)
+    except VlmLabError:  # the next slice says what is wrong with the settings of the system
+        return None
+    return Hold(
+        limits,
+        batch,
+        is_of_run=_is_short(limits.run_left, batch),
+        is_of_system=_is_short(limits.sut_left, batch),
+    )
+
+
+def _is_short(left: float | None, batch: float | None) -> bool:
+    return left is not None and (batch is None or batch > left)
 
 
 def run_cap_of(run: SearchRun, config: RevelioConfig) -> float | None:

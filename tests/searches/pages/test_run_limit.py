@@ -109,6 +109,21 @@ def test_the_limit_of_the_system_is_raised_on_the_page_of_the_system():
     assert 'id="resume-run"' in page
 
 
+def test_once_the_limit_of_the_system_was_raised_the_page_says_to_resume():
+    run = halted_run(cap=None, sut_params={"spend_cap_usd": 9.0})
+
+    page = browser_of(Role.RESEARCHER).get(f"/runs/{run.pk}/").content.decode()
+
+    assert "There is room for the next batch again. Resume the run." in page
+    assert 'id="resume-run"' in page
+
+
+def test_a_run_whose_system_has_broken_settings_is_still_shown():
+    run = halted_run(sut_params={"unheard_of": 1})
+
+    assert browser_of(Role.RESEARCHER).get(f"/runs/{run.pk}/").status_code == 200
+
+
 def test_a_reviewer_reads_the_numbers_and_is_told_who_can_raise_the_limit():
     run = halted_run()
 

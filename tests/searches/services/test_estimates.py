@@ -102,6 +102,13 @@ def test_a_system_without_answers_gets_a_guess_and_a_spending_limit_bounds_it():
     assert "a guess before its first answer" in guess.text
 
 
+def test_a_system_with_broken_settings_still_gets_its_time():
+    guess = estimate(make_sut(params={"unheard_of": 1}), RevelioConfig(inference_budget=60))
+
+    assert (guess.seconds, guess.cost_usd) == (120.0, None)
+    assert guess.text.endswith("Its stored settings are not valid any more: edit them.")
+
+
 def test_without_prices_the_cost_is_said_to_be_unknown():
     guess = estimate(make_sut(kind="openai_chat", params={"model": "m"}), RevelioConfig())
 

@@ -149,6 +149,19 @@ def test_the_limit_of_a_system_halts_all_its_runs_together():
     assert second.hint == "Raise the spending limit on the system's page, then resume."
 
 
+def test_a_run_goes_on_as_the_same_search_once_the_limit_of_its_system_is_raised():
+    sut = scripted(price_usd=0.01, spend_cap_usd=0.1)
+    run = start_run(sut, inference_budget=24)
+    advance(run)
+    assert run.state == RunState.PAUSED
+
+    SutRecord.objects.filter(pk=sut.pk).update(params=sut.params | {"spend_cap_usd": 1.0})
+    resume_run(run, by=None)
+    advance(run)
+
+    assert (run.state, run.n_inferences) == (RunState.SUCCEEDED, 24)
+
+
 def test_what_the_batch_in_hand_of_another_run_can_cost_is_held_back():
     sut = scripted(price_usd=0.01, spend_cap_usd=0.15)
     first, second = start_run(sut), start_run(sut, run_seed=5)
