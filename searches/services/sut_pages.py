@@ -176,7 +176,11 @@ def calibration_word(state: CalibrationState) -> CalibrationWord:
     found = state.calibration
     boxes, answers = CalibrationStatus(found.boxes_status), CalibrationStatus(found.answers_status)
     is_done = {boxes, answers} == {CalibrationStatus.CALIBRATED}
-    return CalibrationWord(_badge(boxes, "Boxes fit"), _badge(answers, "Answers can be read"), is_done)
+    return CalibrationWord(
+        _badge(boxes, "Boxes fit", look=state.boxes_badge.state),
+        _badge(answers, "Answers can be read", look=state.answers_badge.state),
+        is_done,
+    )
 
 
 def spend_days(sut: SutRecord, *, today: date | None = None) -> tuple[SpendDay, ...]:
@@ -190,10 +194,8 @@ def is_price_known(sut: SutRecord) -> bool:
     return not _is_remote(sut) or all(sut.params.get(name) is not None for name in PRICES)
 
 
-def _badge(status: CalibrationStatus, good: str) -> tuple[str, str]:
-    if status == CalibrationStatus.CALIBRATED:
-        return "ready", good
-    return "failed", str(status.label)
+def _badge(status: CalibrationStatus, good: str, *, look: str) -> tuple[str, str]:
+    return look, good if status == CalibrationStatus.CALIBRATED else str(status.label)
 
 
 def _grouped(settings: Sequence[Setting]) -> tuple[tuple[str, tuple[Setting, ...]], ...]:
