@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from searches.models import CachedReply, SearchRun
+from searches.services.call_costs import Prompted
 from searches.services.crashes import crash_point
 from searches.services.live import LiveSearch
 from searches.services.scene_sources import scene_source
-from searches.services.spending import Prompted
 from searches.services.suts import LoadedSut, asking_of
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
 from vlmlab.core.revelio.types import Query

@@ -6,7 +6,7 @@ from django.db.models import F, QuerySet
 
 from searches.enums import JobKind, JobState
 from searches.models import Job, SearchRun, SutRecord
-from searches.services.spending import most_an_inference_costs
+from searches.services.call_costs import most_an_inference_costs
 from searches.services.suts import params_of
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.revelio.config import RevelioConfig

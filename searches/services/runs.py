@@ -12,13 +12,13 @@ from django.utils import timezone
 from searches.enums import RunState
 from searches.models import CachedReply, Campaign, SearchRun, SutRecord, User
 from searches.services.audit import record
+from searches.services.call_costs import batch_cost
 from searches.services.live import config_of
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 from searches.services.spending import (
     NO_LIMIT,
     UNKNOWN_HINT,
-    batch_cost,
     check_first_batch,
     run_cap_of,
 )

@@ -14,19 +14,17 @@ from pydantic import BaseModel
 
 from searches.enums import RunState
 from searches.models import SearchRun, SutRecord
+from searches.services.call_costs import Prompted, batch_cost, batch_size, most_calls_cost
 from searches.services.leases import Lease, LeaseLost
 from searches.services.suts import params_of
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.concepts import Domain
-from vlmlab.core.scenes.questions import ask_question
-from vlmlab.core.suts.asking import AskingParams, choice_prompt
-from vlmlab.core.suts.remote_params import RemoteParams
-from vlmlab.core.suts.scripted import ScriptedParams
 from vlmlab.web.numbers import round_money_up, write_many, write_money
 
 NO_LIMIT = 0.0  # stored in SearchRun.spend_cap_usd by a person who takes the limit away
 HOLDING_STATES = (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED)
+SMALLEST_USD = 1e-9  # sums of floats differ by less; no call costs as little
 TRIED_PROMPT = 4_000  # characters
 TRIED_SIZE = (1_568, 1_568)
 UNKNOWN_HINT = "Enter both prices on the system's page, or leave the limit empty to spend without one."
@@ -34,19 +32,6 @@ UNKNOWN_HINT = "Enter both prices on the system's page, or leave the limit empty
 
 class SpendingLimitError(VlmLabError):
     """The next calls may cost more than is left; nothing of them was sent."""
-
-
-@dataclass(frozen=True)
-class Prompted:
-    """One call that is about to be sent.
-
-    Attributes:
-        prompt: the complete user text.
-        size: width and height of the picture in pixels.
-    """
-
-    prompt: str
-    size: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -124,7 +109,7 @@ def hold_of(run: SearchRun, config: RevelioConfig, *, domain: Domain) -> Hold | 
 
 
 def _is_short(left: float | None, batch: float | None) -> bool:
-    return left is not None and (batch is None or batch > left)
+    return left is not None and (batch is None or batch > left + SMALLEST_USD)
 
 
 def run_cap_of(run: SearchRun, config: RevelioConfig) -> float | None:
@@ -144,28 +129,6 @@ def limits_of(run: SearchRun, config: RevelioConfig) -> Limits:
     sut_cap = sut_cap_of(params_of(run.sut))
     held = _held_by_others(run) if sut_cap is not None else 0.0
     return Limits(run_cap_of(run, config), run.spend_usd, sut_cap, run.sut.spend_usd, held)
-
-
-def most_a_call_costs(params: BaseModel, call: Prompted) -> float | None:
-    """Return the most that one call can cost in US dollars; None when a price is unknown."""
-    if isinstance(params, ScriptedParams):
-        return params.price_usd
-    if isinstance(params, RemoteParams):
-        from vlmlab.core.suts.prices import most_a_call_costs as most
-
-        return most(params, call.prompt, call.size)
-    return 0.0
-
-
-def most_calls_cost(params: BaseModel, calls: Sequence[Prompted]) -> float | None:
-    """Return the most that calls can cost together; None when a price is unknown."""
-    total = 0.0
-    for call in calls:
-        cost = most_a_call_costs(params, call)
-        if cost is None:
-            return None
-        total += cost
-    return total
 
 
 def reserve(run: SearchRun, config: RevelioConfig, calls: Sequence[Prompted], *, lease: Lease) -> None:
@@ -222,7 +185,7 @@ def check_may_spend(
         )
     spent = SutRecord.objects.values_list("spend_usd", flat=True).get(pk=sut.pk)
     held = _held(SearchRun.objects.filter(sut=sut))
-    if cost > cap - spent - held:
+    if _is_short(cap - spent - held, cost):
         raise SpendingLimitError(
             f"{_sut_limit(sut, Limits(None, 0.0, cap, spent, held))} "
             f"{write_many(calls, 'more call')} may cost up to {write_money(cost)}.",
@@ -248,15 +211,15 @@ def check_first_batch(sut: SutRecord, config: RevelioConfig, *, domain: Domain) 
             hint=UNKNOWN_HINT,
             field=field,
         )
-    batch = f"The first batch of {write_many(_batch_size(config), 'call')} to {sut.name}"
-    if config.spend_cap_usd is not None and cost > config.spend_cap_usd:
+    batch = f"The first batch of {write_many(batch_size(config), 'call')} to {sut.name}"
+    if _is_short(config.spend_cap_usd, cost):
         raise VlmLabError(
             f"{batch} may cost up to {write_money(cost)}.",
             hint="Enter at least that, or ask fewer questions at a time.",
             field="spend_cap_usd",
         )
     limits = Limits(None, 0.0, sut_cap, sut.spend_usd)
-    if limits.sut_left is not None and cost > limits.sut_left:
+    if _is_short(limits.sut_left, cost):
         raise VlmLabError(
             f"{_sut_limit(sut, limits)} {batch} may cost up to {write_money(cost)}.",
             hint="Raise the spending limit on the system's page, or choose another system.",
@@ -264,34 +227,15 @@ def check_first_batch(sut: SutRecord, config: RevelioConfig, *, domain: Domain) 
         )
 
 
-def batch_cost(sut: SutRecord, config: RevelioConfig, *, domain: Domain) -> float | None:
-    """Return the most that a full batch of a search can cost; None when a price is unknown."""
-    cost = most_an_inference_costs(sut, config, domain=domain)
-    return None if cost is None else cost * _batch_size(config)
-
-
-def most_an_inference_costs(sut: SutRecord, config: RevelioConfig, *, domain: Domain) -> float | None:
-    """Return the most that one question of a search can cost; None when a price is unknown."""
-    params = params_of(sut)
-    asking = getattr(params, "asking", AskingParams())
-    question = ask_question(domain, (domain.concepts[0].id,), seed=0, ask_reason=config.ask_reason)
-    prompt = choice_prompt(asking, question.prompt)
-    return most_a_call_costs(params, Prompted(prompt, (config.image_width, config.image_height)))
-
-
-def _batch_size(config: RevelioConfig) -> int:
-    return min(config.slots, config.inference_budget)
-
-
 def _check_batch(sut: SutRecord, limits: Limits, cost: float, *, n_calls: int) -> None:
     batch = f"The next {write_many(n_calls, 'call')} may cost up to {write_money(cost)}"
-    if limits.run_left is not None and cost > limits.run_left:
+    if _is_short(limits.run_left, cost):
         raise SpendingLimitError(
             f"The spending limit of this run is reached: {write_money(limits.run_spent)} of "
             f"{write_money(limits.run_cap)} are spent. {batch}, so nothing of them was sent.",
             hint="Raise the limit to go on, or end the run with what it has.",
         )
-    if limits.sut_left is not None and cost > limits.sut_left:
+    if _is_short(limits.sut_left, cost):
         raise SpendingLimitError(
             f"{_sut_limit(sut, limits)} {batch}, so nothing of them was sent.",
             hint="Raise the spending limit on the system's page, then resume.",

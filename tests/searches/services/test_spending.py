@@ -9,10 +9,11 @@ from searches.enums import RunState
 from searches.models import AuditEntry, CachedReply, SearchRun, SpendDay, SutRecord
 from searches.services import spending
 from searches.services.advance import SliceEnd
+from searches.services.call_costs import Prompted
 from searches.services.leases import LeaseLost, take_lease
 from searches.services.live import config_of
 from searches.services.runs import cancel_run, raise_limit, resume_run
-from searches.services.spending import Prompted, check_may_spend, limits_of, reserve
+from searches.services.spending import check_may_spend, limits_of, reserve
 from searches.services.suts import count_calls
 from tests.factories import make_sut
 from tests.searches.engine import advance, as_new_process, run_digest, scripted, start_run
@@ -68,6 +69,14 @@ def test_a_halted_run_ends_like_an_undisturbed_one_once_its_limit_is_raised():
     assert (end, halted.is_halted_by_spending) == (SliceEnd.FINISHED, False)
     assert halted.spend_usd == pytest.approx(0.6)
     assert run_digest(halted) == run_digest(whole)
+
+
+def test_a_batch_that_fits_to_the_cent_is_sent():
+    run = start_run(scripted(price_usd=0.01), inference_budget=24, spend_cap_usd=0.24)
+
+    advance(run)
+
+    assert (run.state, run.n_inferences) == (RunState.SUCCEEDED, 24)
 
 
 def test_answers_from_the_cache_cost_nothing_and_need_no_room():
