@@ -4,13 +4,23 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
 
 import numpy as np
 
 from vlmlab.core.boxes import iou
-from vlmlab.core.conventions import RELATIVE_1000, SEEN_PIXELS, BoxConvention
+from vlmlab.core.conventions import BoxConvention
 from vlmlab.core.replies.boxes import BoxReading, parse_boxes
+from vlmlab.core.replies.calibration_records import (
+    CANDIDATE_CONVENTIONS,
+    AnswerVerdict,
+    BoxVerdict,
+    Fit,
+    ProbeAnswer,
+    ProbeBox,
+    VerdictStatus,
+    convention_name,
+    meaning_of,
+)
 from vlmlab.core.replies.choices import parse_choice
 from vlmlab.core.replies.probe_pictures import PROBE_SIZE, ProbePicture, probe_pictures
 from vlmlab.core.suts.base import SutReply
@@ -24,33 +34,22 @@ __all__ = [
     "ProbeAnswer",
     "ProbeBox",
     "ProbePicture",
+    "convention_name",
     "judge_answers",
     "judge_boxes",
     "probe_pictures",
 ]
 
-VerdictStatus = Literal["calibrated", "other_convention", "unclear", "unreadable", "failed"]
-
-CANDIDATE_CONVENTIONS: dict[str, BoxConvention] = {
-    "0-1000 xyxy": RELATIVE_1000,
-    "0-1000 yxyx": BoxConvention(order="yxyx"),
-    "0-999 xyxy": BoxConvention(scale=999),
-    "1000 bins xyxy": BoxConvention(bin_offset=0.5),
-    "0-1024 xyxy": BoxConvention(scale=1024),
-    "0-1024 yxyx": BoxConvention(scale=1024, order="yxyx"),
-    "0-100 xyxy": BoxConvention(scale=100),
-    "0-100 yxyx": BoxConvention(scale=100, order="yxyx"),
-    "0-1 xyxy": BoxConvention(scale=1),
-    "0-1 yxyx": BoxConvention(scale=1, order="yxyx"),
-    "pixels xyxy": SEEN_PIXELS,
-    "pixels yxyx": BoxConvention(space="seen_pixels", scale=None, order="yxyx"),
-}
 LEAST_MEDIAN_IOU = 0.5
 LEAST_READABLE_SHARE = 0.9
 LEAST_BOXES_SHARE = 0.5
 MOST_CALL_ERRORS_SHARE = 0.25
 SAME_READING = 0.01
 """Two readings are the same when no edge differs by this share of the picture's side."""
+SAME_READABILITY = 0.1
+"""Share of the pictures that one of two like conventions may read alone, as at the edge of a scale."""
+NEAR_READING, CLEARLY_BETTER = 0.03, 0.05
+"""A convention as near as 0-1024 is to 0-1000 must be better by this IoU before it counts against another."""
 
 _REASONS = {
     "no_output": "the reply was empty",
@@ -61,105 +60,14 @@ _REASONS = {
     "points_only": "the reply held points instead of boxes",
     "invalid_box": "the boxes did not have four numbers",
     "structural_error": "the reply was not well-formed",
-    "sentinel": "the reply said that there is no rectangle; can the system see pictures?",
-    "well_formed_empty": "the reply said that there is no rectangle; can the system see pictures?",
+    "sentinel": "the reply said that there is no rectangle; check that it gets the picture",
+    "well_formed_empty": "the reply said that there is no rectangle; check that it gets the picture",
     "refusal": "the system refused",
     "safety": "the provider stopped the reply",
     "out_of_range": "the numbers were too large for the scale",
     "suspect_scale": "the numbers were too small for the scale",
     "degenerate": "the boxes had no area",
 }
-
-
-@dataclass(frozen=True)
-class ProbeBox:
-    """What one reply says under the declared convention.
-
-    Attributes:
-        status: of the reading; "call_error" where there was no reply.
-        reason: which rule decided.
-        n_boxes: how many boxes it holds.
-        box: the first of them in pixels of the picture.
-        iou: of that box with the rectangle, 0 without a box.
-    """
-
-    status: str
-    reason: str
-    n_boxes: int
-    box: tuple[float, float, float, float] | None
-    iou: float
-
-
-@dataclass(frozen=True)
-class Fit:
-    """How well the replies fit one convention.
-
-    Attributes:
-        name: for people, as in ``CANDIDATE_CONVENTIONS``.
-        convention: which one.
-        median_iou: over all answered pictures; a missing box counts as 0.
-        n_read: how many replies held a box under it.
-    """
-
-    name: str
-    convention: BoxConvention
-    median_iou: float
-    n_read: int
-
-
-@dataclass(frozen=True)
-class BoxVerdict:
-    """What a probe says about boxes.
-
-    Attributes:
-        status: a ``CalibrationStatus`` value.
-        sentence: for people: what was found and what to do.
-        median_iou: under the declared convention; None where the calls failed.
-        fits: the declared convention first, then the others, best first.
-        readings: one a picture, under the declared convention.
-    """
-
-    status: VerdictStatus
-    sentence: str
-    median_iou: float | None
-    fits: tuple[Fit, ...]
-    readings: tuple[ProbeBox, ...]
-
-
-@dataclass(frozen=True)
-class ProbeAnswer:
-    """What one reply to the colour question says.
-
-    Attributes:
-        status: "answered", "invalid" or "call_error".
-        letter: the chosen one, if any.
-        reason: why it could not be read, else "".
-        is_right: it is the rectangle's colour.
-    """
-
-    status: str
-    letter: str | None
-    reason: str
-    is_right: bool
-
-
-@dataclass(frozen=True)
-class AnswerVerdict:
-    """What a probe says about lettered answers.
-
-    Attributes:
-        status: a ``CalibrationStatus`` value; depends on what can be read, not on what is right.
-        sentence: for people: what was found and what to do.
-        readable_share: of the answered pictures; None where the calls failed.
-        right_share: of the answered pictures.
-        readings: one a picture.
-    """
-
-    status: VerdictStatus
-    sentence: str
-    readable_share: float | None
-    right_share: float | None
-    readings: tuple[ProbeAnswer, ...]
 
 
 @dataclass(frozen=True)
@@ -177,17 +85,6 @@ class _Tried:
         return Fit(self.name, self.convention, middle, sum(one.box is not None for one in answered))
 
 
-def convention_name(convention: BoxConvention) -> str:
-    """Return a short name for people, that of ``CANDIDATE_CONVENTIONS`` where it is one of them."""
-    for name, candidate in CANDIDATE_CONVENTIONS.items():
-        if _meaning(candidate) == _meaning(convention):
-            return name
-    if convention.scale is None:
-        return f"pixels {convention.order}"
-    offset = f" + {convention.bin_offset:g}" if convention.bin_offset else ""
-    return f"0-{convention.scale:g}{offset} {convention.order}"
-
-
 def judge_boxes(
     pictures: Sequence[ProbePicture], replies: Sequence[SutReply], declared: BoxConvention
 ) -> BoxVerdict:
@@ -195,7 +92,8 @@ def judge_boxes(
 
     It is when the median IoU under it is at least 0.5 and better than under every other candidate. A
     candidate whose readings lie within 1 % of the picture of the declared one's cannot be told apart from it
-    and does not count against it.
+    and does not count against it; one within 3 % counts only where it is better by 0.05, because a system
+    that is a little off would otherwise be sent from 0-1000 to 0-1024.
 
     Args:
         pictures: of ``probe_pictures``.
@@ -212,12 +110,10 @@ def judge_boxes(
     others = [
         _Tried(name, candidate, _read_all(pictures, replies, candidate))
         for name, candidate in CANDIDATE_CONVENTIONS.items()
-        if _meaning(candidate) != _meaning(declared)
+        if meaning_of(candidate) != meaning_of(declared)
     ]
-    rivals = [other for other in others if not _reads_the_same(tried, other, pictures)]
-    alike = [other for other in others if other not in rivals]
     fits = (tried.fit, *sorted((other.fit for other in others), key=lambda fit: (-fit.median_iou, fit.name)))
-    status, sentence = _box_verdict(tried, rivals, alike, n_answered=_n_answered(replies))
+    status, sentence = _box_verdict(tried, others, pictures, n_answered=_n_answered(replies))
     return BoxVerdict(status, sentence, tried.fit.median_iou, fits, tried.boxes)
 
 
@@ -269,11 +165,6 @@ def _failed_sentence(replies: Sequence[SutReply]) -> str:
     )
 
 
-def _meaning(convention: BoxConvention) -> tuple[str, float | None, str, float]:
-    """Return what changes a reading: not the syntax nor the names of keys, which are for people."""
-    return convention.space, convention.scale, convention.order, convention.bin_offset
-
-
 def _read_all(
     pictures: Sequence[ProbePicture], replies: Sequence[SutReply], convention: BoxConvention
 ) -> tuple[ProbeBox, ...]:
@@ -305,44 +196,71 @@ def _read_answer(picture: ProbePicture, reply: SutReply) -> ProbeAnswer:
     return ProbeAnswer(reading.status, reading.letter, reading.reason, is_right)
 
 
-def _reads_the_same(first: _Tried, second: _Tried, pictures: Sequence[ProbePicture]) -> bool:
-    """Whether two conventions read every reply alike, and at least one reply holds a box."""
-    is_any_read = False
+def _reads_the_same(
+    first: _Tried, second: _Tried, pictures: Sequence[ProbePicture], *, within: float = SAME_READING
+) -> bool:
+    """Whether two conventions put every box in one place; a few may be read under one of them only."""
+    n_both = n_one = 0
     for one, other, picture in zip(first.boxes, second.boxes, pictures, strict=True):
         if one.box is None or other.box is None:
-            if one.box is not other.box:
-                return False
+            n_one += one.box is not other.box
             continue
-        is_any_read = True
+        n_both += 1
         sides = (picture.width, picture.height) * 2
-        if any(
-            abs(a - b) >= SAME_READING * side for a, b, side in zip(one.box, other.box, sides, strict=True)
-        ):
+        if any(abs(a - b) >= within * side for a, b, side in zip(one.box, other.box, sides, strict=True)):
             return False
-    return is_any_read
+    return n_both > 0 and n_one <= SAME_READABILITY * len(pictures)
 
 
 def _box_verdict(
-    tried: _Tried, rivals: Sequence[_Tried], alike: Sequence[_Tried], *, n_answered: int
+    tried: _Tried, others: Sequence[_Tried], pictures: Sequence[ProbePicture], *, n_answered: int
 ) -> tuple[VerdictStatus, str]:
     fit = tried.fit
-    best = max((rival.fit for rival in rivals), key=lambda rival: (rival.median_iou, rival.n_read))
-    mostly_read = max(fit.n_read, best.n_read)
+    rivals = [other for other in others if not _is_no_rival(tried, other, pictures)]
+    alike = [
+        other
+        for other in others
+        if other not in rivals
+        and (other.fit.median_iou >= fit.median_iou or _reads_the_same(tried, other, pictures))
+    ]
+    best = max(rivals, key=lambda rival: (rival.fit.median_iou, rival.fit.n_read))
+    mostly_read = max(fit.n_read, best.fit.n_read)
     if mostly_read < LEAST_BOXES_SHARE * n_answered:
         return "unreadable", _unreadable_sentence(tried, n_answered, n_read=mostly_read)
-    shared = f" {_listed([one.name for one in alike])} would fit as well." if alike else ""
-    declared = f"{fit.name} (median IoU {fit.median_iou:.2f})"
-    if fit.median_iou >= LEAST_MEDIAN_IOU and fit.median_iou > best.median_iou:
-        return "calibrated", f"The declared convention fits: {declared}.{shared}"
-    if best.median_iou >= LEAST_MEDIAN_IOU and best.median_iou > fit.median_iou:
+    if fit.median_iou >= LEAST_MEDIAN_IOU and fit.median_iou > best.fit.median_iou:
+        return "calibrated", f"The declared convention fits: {_described(fit)}.{_also(alike)}"
+    if best.fit.median_iou >= LEAST_MEDIAN_IOU and best.fit.median_iou > fit.median_iou:
+        equals = [one for one in rivals if one is best or _reads_the_same(best, one, pictures)]
+        named = equals[0].fit
         return "other_convention", (
-            f"The replies fit {best.name} (median IoU {best.median_iou:.2f}), not the declared {declared}. "
-            f"{_why(tried, n_answered)}Declare {best.name} if that is how it is trained."
+            f"The replies fit {_described(named)}, not the declared {_described(fit)}. "
+            f"{_why(tried, n_answered)}Declare {named.name} if its authors say so too.{_also(equals[1:])}"
         )
+    found = "No convention fits" if fit.median_iou < LEAST_MEDIAN_IOU else "Two conventions fit equally well"
     return "unclear", (
-        f"No convention fits: declared {declared}, best other {best.name} (median IoU {best.median_iou:.2f}"
-        "). The system may not locate things well, or its prompt asks for something else; read the replies."
+        f"{found}: declared {_described(fit)}, best other {_described(best.fit)}. "
+        "The system may not locate things well, or its prompt asks for something else; read the replies."
     )
+
+
+def _is_no_rival(tried: _Tried, other: _Tried, pictures: Sequence[ProbePicture]) -> bool:
+    """Whether another convention cannot be told from the declared one by a system that is a little off."""
+    if _reads_the_same(tried, other, pictures):
+        return True
+    gain = other.fit.median_iou - tried.fit.median_iou
+    return gain < CLEARLY_BETTER and _reads_the_same(tried, other, pictures, within=NEAR_READING)
+
+
+def _described(fit: Fit) -> str:
+    return f"{fit.name} (median IoU {fit.median_iou:.2f})"
+
+
+def _also(tried: Sequence[_Tried]) -> str:
+    names = [one.name for one in tried]
+    if not names:
+        return ""
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f" {listed} would fit as well."
 
 
 def _why(tried: _Tried, n_answered: int) -> str:
@@ -361,7 +279,3 @@ def _unreadable_sentence(tried: _Tried, n_answered: int, *, n_read: int) -> str:
         f"Only {n_read} of {n_answered} replies hold a box that can be read. Most often: "
         f"{_REASONS.get(reason, reason)}."
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
