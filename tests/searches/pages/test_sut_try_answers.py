@@ -187,3 +187,13 @@ def test_the_page_takes_the_same_queries_however_many_scenes_there_are(
 
     with django_assert_num_queries(5):  # session, person, navigation, system, scenes
         browser.get("/suts/pocket/try/")
+
+
+def test_a_cost_that_cannot_be_told_is_said_to_be_unknown(browser):
+    job = finished_try("A", "A")
+    job.result["is_price_unknown"] = True
+    job.save()
+
+    page = browser.get(f"/suts/pocket/try/?job={job.pk}").content.decode()
+
+    assert '<dt>Cost</dt><dd class="muted">price unknown</dd>' in page
