@@ -3,7 +3,8 @@
 import hypothesis
 import pytest
 import schemathesis
-from django.db import transaction
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -57,7 +58,18 @@ def test_no_shape_that_is_sent_has_a_field_for_a_secret():
 
 
 @pytest.fixture
-def known(db):
+def kept_connection():
+    """Keep the connection of the test over requests through the real WSGI door, as Django's client does."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def known(db, kept_connection):
     """What exists, by the name of the part of an address that asks for it."""
     run = make_finished_run(make_sut("toy"))
     scene = Job.objects.create(kind="render_scene", params={})
