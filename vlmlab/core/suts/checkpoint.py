@@ -1,11 +1,18 @@
-"""Checking a checkpoint folder before anything in it is loaded: no code, no pickles, nothing missing."""
+"""Checking a checkpoint folder before anything in it is loaded: no code, no pickles, nothing missing.
+
+There is no list of repositories whose code may run: no setting of the web, the shell or the API makes
+code of a checkpoint run, so such a list would have nothing to allow. Who needs such a model serves it
+with a program of its own and registers the address (kind ``openai_chat``).
+"""
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from vlmlab.core.errors import SutError
 
@@ -22,6 +29,11 @@ _KERNEL_KEYS = frozenset(
     {"attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation"}
 )
 _WORD_LISTS = frozenset({"tokenizer.json", "vocab.json", "added_tokens.json"})
+# Bits a value takes; a format that is not listed is left to the library that reads it.
+_BITS = {
+    "BOOL": 8, "U8": 8, "I8": 8, "F8_E4M3": 8, "F8_E5M2": 8, "U16": 16, "I16": 16, "F16": 16, "BF16": 16,
+    "U32": 32, "I32": 32, "F32": 32, "U64": 64, "I64": 64, "F64": 64,
+}  # fmt: skip
 _PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json")
 _TOKENIZER_FILES = (
     "tokenizer.json",
@@ -162,6 +174,8 @@ def content_digest(report: CheckpointReport) -> str:
 class _Tensor:
     dtype: str
     count: int
+    begin: int
+    end: int
 
 
 def _refusal(message: str, hint: str) -> SutError:
@@ -294,20 +308,40 @@ def _safetensors_header(path: Path) -> list[_Tensor]:
         try:
             header = json.loads(file.read(length))
             entries = [entry for name, entry in header.items() if name != "__metadata__"]
-            tensors = [_Tensor(str(entry["dtype"]), _product(entry["shape"])) for entry in entries]
-            end = max((int(entry["data_offsets"][1]) for entry in entries), default=0)
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+            tensors = [_tensor(entry) for entry in entries]
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            IndexError,
+            OverflowError,
+            RecursionError,
+        ) as error:
             raise damaged from error
+    end = 0
+    for tensor in sorted(tensors, key=lambda one: (one.begin, one.end)):
+        if tensor.begin != end or tensor.end < end:
+            raise damaged  # a gap, an overlap, or a place before the start
+        end = tensor.end
     if 8 + length + end != size:
         raise damaged
     return tensors
 
 
-def _product(shape: list[int]) -> int:
-    total = 1
-    for side in shape:
-        total *= int(side)
-    return total
+def _tensor(entry: dict[str, Any]) -> _Tensor:
+    """Return what a header says of one tensor.
+
+    Raises:
+        ValueError: its place is not as long as its shape and number format need.
+    """
+    dtype, sides = str(entry["dtype"]), [int(side) for side in entry["shape"]]
+    begin, end = (int(place) for place in entry["data_offsets"])
+    count = math.prod(sides)
+    bits = _BITS.get(dtype)
+    if min(sides, default=0) < 0 or (bits is not None and count * bits != (end - begin) * 8):
+        raise ValueError("shape and place do not agree")
+    return _Tensor(dtype, count, begin, end)
 
 
 def _has_chat_template(folder: Path, names: list[str]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import transformers
+from safetensors import SafetensorError
 from transformers.models.auto.processing_auto import PROCESSOR_MAPPING
 
 from vlmlab.core.errors import SutError
@@ -27,6 +28,7 @@ LOAD_ERRORS = (
     RuntimeError,
     ImportError,
     IndexError,
+    SafetensorError,
 )
 # The library's own annotations do not cover these calls.
 _MODELS: Any = transformers.AutoModelForImageTextToText

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from vlmlab.core.errors import SutError
 from vlmlab.core.suts.asking import AskingParams
@@ -53,6 +53,13 @@ class TransformersLocalParams(BaseModel):
     threads: int | None = Field(
         default=None, ge=1, le=256, description="CPU threads; empty: the library's choice."
     )
+
+    @field_validator("revision")
+    @classmethod
+    def _leads_nowhere(cls, value: str) -> str:
+        if value.startswith("/") or ".." in value.split("/"):
+            raise ValueError("write a branch, tag or commit, without '..' and without a '/' in front")
+        return value
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import jinja2
 import torch
 import transformers
 from PIL import Image
 
+from vlmlab.core.errors import SutError
 from vlmlab.core.seeding import derive_seed
 from vlmlab.core.suts.base import SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointReport, content_digest
@@ -44,6 +46,8 @@ _BATCH_ERRORS = (
     NotImplementedError,
     OSError,
     MemoryError,
+    OverflowError,
+    jinja2.TemplateError,  # a chat template that refuses the conversation, or tries what it may not
 )
 
 
@@ -148,12 +152,19 @@ class TransformersLocalSut:
         return [replies[index] for index in range(len(requests))]
 
     def describe_request(self, request: SutRequest) -> str:
-        """Return the text that the checkpoint's chat template makes of a request."""
-        return str(
-            self._require_loaded().processor.apply_chat_template(
-                self._conversation(request, picture=None), add_generation_prompt=True, tokenize=False
-            )
-        )
+        """Return the text that the checkpoint's chat template makes of a request.
+
+        Raises:
+            SutError: the template refuses the conversation.
+        """
+        try:
+            return self._rendered(request)
+        except (jinja2.TemplateError, OverflowError, TypeError, ValueError) as error:
+            raise SutError(
+                f"The checkpoint's chat template refuses the conversation: {_first_line(error)}.",
+                hint="Remove the system prompt if there is one, or choose another checkpoint.",
+                field="checkpoint",
+            ) from error
 
     def close(self) -> None:
         """Free the weights and give the memory back to the system."""
@@ -263,6 +274,14 @@ class TransformersLocalSut:
             processor_kwargs=text_options,
         )
 
+    def _rendered(self, row: SutRequest) -> str:
+        """Return the text of the checkpoint's chat template, which jinja runs in its sandbox."""
+        return str(
+            self._require_loaded().processor.apply_chat_template(
+                self._conversation(row, picture=None), add_generation_prompt=True, tokenize=False
+            )
+        )
+
     def _conversation(self, row: SutRequest, *, picture: Image.Image | None) -> list[dict[str, Any]]:
         image: dict[str, Any] = {"type": "image"} if picture is None else {"type": "image", "image": picture}
         user = {"role": "user", "content": [image, {"type": "text", "text": row.prompt}]}
@@ -295,7 +314,7 @@ class TransformersLocalSut:
         if row.prompt not in self._text_tokens:
             if len(self._text_tokens) >= _MOST_KNOWN_PROMPTS:
                 self._text_tokens.clear()
-            text = self.describe_request(row)
+            text = self._rendered(row)
             words = self._require_loaded().processor.tokenizer(text, add_special_tokens=True)
             self._text_tokens[row.prompt] = len(words["input_ids"])
         return self._text_tokens[row.prompt]
@@ -309,13 +328,16 @@ def _opened(row: SutRequest) -> Image.Image:
 def _failed(error: Exception) -> SutReply:
     if is_out_of_memory(error):
         return SutReply("", "other", call_error=_NO_MEMORY)
-    first_line = (str(error).strip().splitlines() or ["no details"])[0][:200].rstrip(".")
     return SutReply(
         "",
         "other",
-        call_error=f"The checkpoint could not answer this request ({type(error).__name__}: {first_line}). "
-        "Shorten the prompt or choose other settings.",
+        call_error="The checkpoint could not answer this request "
+        f"({type(error).__name__}: {_first_line(error)}). Shorten the prompt or choose other settings.",
     )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or ["no details"])[0][:200].rstrip(".")
 
 
 def _details_of(
@@ -350,10 +372,13 @@ def load_transformers_local(
         report: what the inspection found.
 
     Raises:
-        SutError: it is not complete, of an unknown family, or does not fit.
+        SutError: it is not complete, of an unknown family, does not fit, or its chat template refuses
+            the conversation (some refuse a system prompt).
     """
     if params.threads is not None:
         torch.set_num_threads(params.threads)
     loaded = load_checkpoint(report, params)
     keep_freed_memory()
-    return TransformersLocalSut(loaded, report, params)
+    sut = TransformersLocalSut(loaded, report, params)
+    sut.describe_request(SutRequest(b"", "?"))
+    return sut
