@@ -168,7 +168,8 @@ def do_try(params: Values) -> Values:
     sent = storable_text(sut.sut.describe_request(request))[:MOST_REQUEST_CHARACTERS]
     return _result(reply, params, png_size(image)) | {
         "load_seconds": load_seconds,
-        "request": storable_text(sent),
+        "request": sent,
+        "is_price_unknown": record.is_price_unknown,
     }
 
 
