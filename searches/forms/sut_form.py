@@ -110,6 +110,7 @@ class SutForm(forms.Form):
             help_text="Folders with a config.json below the model directory (VLMLAB_MODEL_DIR), and the "
             "shipped ones.",
         )
+        self.fields["folder"].unit = NOTHING  # type: ignore[attr-defined]  # read by the tag that draws fields
         self.fields["hub_id"] = forms.CharField(
             label="Hub id",
             max_length=300,
