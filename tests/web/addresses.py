@@ -34,9 +34,7 @@ def _argument(name: str, converter: Any) -> str:
     return {"fmt": "csv", "what": "run"}.get(name, "nothing")
 
 
-def _walk(
-    patterns: list[URLPattern | URLResolver], prefix: str = "/", namespace: str = ""
-) -> list[Address]:
+def _walk(patterns: list[URLPattern | URLResolver], prefix: str = "/", namespace: str = "") -> list[Address]:
     found = []
     for entry in patterns:
         route = str(entry.pattern)
