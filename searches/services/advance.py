@@ -13,7 +13,7 @@ from searches.enums import RunState
 from searches.models import SearchRun
 from searches.services.batches import Batch, BatchInterrupted, answer_batch
 from searches.services.blobs import FULL_DISK, StorageError, storage_error
-from searches.services.commits import commit_batch, keep_pictures, question_words
+from searches.services.commits import commit_batch, keep_answers, keep_pictures, question_words
 from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, natural_ending, outage_of
 from searches.services.leases import Lease, LeaseLost, release_lease
@@ -124,8 +124,10 @@ class _Slice:
                 return end
             try:
                 self.advance(run, live)
-            except BatchInterrupted:
+            except BatchInterrupted as cut:
                 keep(live)  # the batch stays asked and is answered in the next slice
+                if cut.replies:
+                    keep_answers(run, cut.replies, lease=self.lease)
                 return _let_go(self.lease, SliceEnd.STOPPED)
             self.batches += 1
             presence.progressed(self.lease)

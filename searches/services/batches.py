@@ -3,27 +3,37 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q
 
-from searches.models import CachedReply, SearchRun
+from searches.models import CachedReply, SearchRun, SutRecord
 from searches.services.call_costs import Prompted
 from searches.services.crashes import crash_point
 from searches.services.live import LiveSearch
 from searches.services.scene_sources import scene_source
-from searches.services.suts import LoadedSut, asking_of
+from searches.services.suts import LoadedSut, asking_of, params_of
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
 from vlmlab.core.revelio.types import Query
 from vlmlab.core.suts.asking import choice_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
+from vlmlab.core.suts.remote_params import RemoteParams
 
+ROUNDS_BEFORE_STOP = 2
 NO_REPLY = SutReply("", "other")
 
 
 class BatchInterrupted(Exception):  # noqa: N818 - an order to stop, not an error
-    """The worker was asked to stop before the system under test was asked; nothing is lost."""
+    """The worker was asked to stop within a batch, which is asked again as a whole.
+
+    Args:
+        replies: cache key -> reply of the calls that were answered before; keep them, they were paid for.
+    """
+
+    def __init__(self, replies: Mapping[str, SutReply] | None = None) -> None:
+        super().__init__()
+        self.replies = dict(replies or {})
 
 
 @dataclass(frozen=True)
@@ -84,11 +94,11 @@ def answer_batch(
         live: its search.
         queries: what is asked.
         sut: the system, loaded.
-        should_stop: asked before each picture and before the system is asked.
+        should_stop: asked before each picture, before the system is asked, and by remote systems on the way.
         may_send: called with the calls that no cache answers before any is sent; it may refuse them.
 
     Raises:
-        BatchInterrupted: ``should_stop`` said so before the system was asked.
+        BatchInterrupted: ``should_stop`` said so before all was asked.
     """
     started = time.monotonic()
     prepared, render_ms = _draw(run, live, queries, should_stop)
@@ -102,7 +112,8 @@ def answer_batch(
     if asked and should_stop():
         raise BatchInterrupted
     may_send([Prompted(prompts[i], (live.config.image_width, live.config.image_height)) for i in asked])
-    fresh = dict(zip(asked, sut.generate([_request(prepared[i], prompts[i]) for i in asked]), strict=True))
+    requests = {i: _request(prepared[i], prompts[i]) for i in asked}
+    fresh = _ask(sut, requests, keys=keys, portion=_portion(run.sut, len(asked)), should_stop=should_stop)
     crash_point("after_answers")
     is_same_system = sut.info.fingerprint == fingerprint
     samples = []
@@ -116,6 +127,35 @@ def answer_batch(
             )
         )
     return Batch(tuple(samples), drawn - started, time.monotonic() - drawn, sut.fingerprint)
+
+
+def _ask(
+    sut: LoadedSut,
+    requests: Mapping[int, SutRequest],
+    *,
+    keys: Sequence[str],
+    portion: int,
+    should_stop: Callable[[], bool],
+) -> dict[int, SutReply]:
+    """Return the replies by place; stops between two portions when the worker must."""
+    places = list(requests)
+    fresh: dict[int, SutReply] = {}
+    for start in range(0, len(places), portion):
+        if fresh and should_stop():
+            raise BatchInterrupted({keys[i]: reply for i, reply in fresh.items()})
+        part = places[start : start + portion]
+        fresh.update(zip(part, sut.generate([requests[i] for i in part]), strict=True))
+    return fresh
+
+
+def _portion(sut: SutRecord, n_calls: int) -> int:
+    """Return how many calls are sent before a worker may stop.
+
+    A system on this machine gets the whole batch: who stands beside whom in it decides the last digit. One
+    behind a network may take minutes for it, longer than a worker has that must end.
+    """
+    params = params_of(sut)
+    return ROUNDS_BEFORE_STOP * params.concurrency if isinstance(params, RemoteParams) else max(1, n_calls)
 
 
 def _draw(

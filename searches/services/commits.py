@@ -243,22 +243,45 @@ def answer_columns(one: AnsweredSample) -> dict[str, Any]:
     }
 
 
+def keep_answers(run: SearchRun, replies: Mapping[str, SutReply], *, lease: Lease) -> None:
+    """Keep what a batch was answered before it was cut: counted now, in the cache when it is asked again.
+
+    Raises:
+        LeaseLost: the claim does not hold any more; nothing was written.
+    """
+    with transaction.atomic():
+        sent = list(replies.values())
+        rows = SearchRun.objects.filter(pk=run.pk, fence=lease.fence, step=run.step, state__in=COMMIT_STATES)
+        if not rows.update(**_spent(sent)):
+            raise LeaseLost
+        _cache(run, {key: reply for key, reply in replies.items() if not reply.is_call_error})
+        count_calls(run.sut_id, sent)
+
+
 def write_cache(run: SearchRun, samples: Sequence[AnsweredSample]) -> None:
     """Store fresh replies for later runs; the first answer to a question wins."""
-    rows = {
-        one.cache_key: CachedReply(
-            key=one.cache_key,
-            run_id=run.pk,
-            text=one.reply.text,
-            finish_reason=one.reply.finish_reason,
-            input_tokens=one.reply.input_tokens,
-            output_tokens=one.reply.output_tokens,
-            seen_width=one.reply.seen_size[0] if one.reply.seen_size else None,
-            seen_height=one.reply.seen_size[1] if one.reply.seen_size else None,
-            served_model=one.reply.served_model[:MOST_MODEL_CHARACTERS],
-        )
+    fresh = {
+        one.cache_key: one.reply
         for one in samples
         if one.is_sent and one.may_be_reused and not one.reply.is_call_error
     }
+    _cache(run, fresh)
+
+
+def _cache(run: SearchRun, replies: Mapping[str, SutReply]) -> None:
     # One order for all writers: two that insert the same keys wait for each other instead of deadlocking.
-    CachedReply.objects.bulk_create([rows[key] for key in sorted(rows)], ignore_conflicts=True)
+    rows = [
+        CachedReply(
+            key=key,
+            run_id=run.pk,
+            text=reply.text,
+            finish_reason=reply.finish_reason,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+            seen_width=reply.seen_size[0] if reply.seen_size else None,
+            seen_height=reply.seen_size[1] if reply.seen_size else None,
+            served_model=reply.served_model[:MOST_MODEL_CHARACTERS],
+        )
+        for key, reply in sorted(replies.items())
+    ]
+    CachedReply.objects.bulk_create(rows, ignore_conflicts=True)

@@ -1,14 +1,17 @@
 """A provider that refuses a whole batch at once halts the run at once; everything else gets three batches."""
 
+import threading
+
 import pytest
 
 from searches.enums import RunState
+from searches.models import CachedReply
 from searches.services import advance as advancing
 from searches.services.endings import is_refused, outage_of
 from searches.services.suts import LoadedSut
 from tests.factories import make_run, make_sample, make_sut, make_trial
 from tests.searches.engine import advance, as_new_process, scripted, start_run
-from vlmlab.core.suts.base import SutReply
+from vlmlab.core.suts.base import SutInfo, SutReply
 
 pytestmark = pytest.mark.django_db
 
@@ -104,3 +107,33 @@ def test_a_worker_asked_to_stop_before_the_calls_sends_none(monkeypatch):
     end = advance(run, should_stop=lambda: next(asked))
 
     assert (end, run.state, run.step) == (advancing.SliceEnd.STOPPED, RunState.QUEUED, 0)
+
+
+def test_a_worker_that_must_stop_within_a_batch_keeps_what_was_paid(monkeypatch):
+    prices = {"input_price_usd": 1.0, "output_price_usd": 1.0}
+    sut = make_sut(kind="openai_chat", params={"model": "m", "concurrency": 1} | prices)
+    run = start_run(sut, inference_budget=8)
+    sizes = []
+
+    class Remote:
+        info = SutInfo("openai_chat", "f" * 64, 1)
+
+        def generate(self, requests):
+            sizes.append(len(requests))
+            return [SutReply("A", cost_usd=0.01, input_tokens=10)] * len(requests)
+
+    loaded = LoadedSut(sut.pk, sut.slug, {}, Remote(), "f" * 64, threading.Lock())
+    monkeypatch.setattr(advancing, "load_sut", lambda record: loaded)
+    whole = start_run(sut, inference_budget=8, run_seed=77)
+
+    end = advance(run, should_stop=lambda: len(sizes) == 2)
+    cut = (end, run.step, run.n_calls, run.input_tokens, CachedReply.objects.count())
+    advance(run)
+    advance(whole)
+
+    assert cut == (advancing.SliceEnd.STOPPED, 0, 4, 40, 4)
+    assert sizes[:4] == [2, 2, 2, 2]  # four were answered, the other four are asked afterwards
+    assert (run.state, run.n_inferences, run.n_calls, run.n_cached) == (RunState.SUCCEEDED, 8, 8, 4)
+    assert run.spend_usd == pytest.approx(0.08)
+    sut.refresh_from_db()
+    assert (sut.n_calls, sut.spend_usd) == (16, pytest.approx(0.16))
