@@ -1,14 +1,25 @@
 """What a system cost on each of the last days, as a chart."""
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 
 from searches.models import SpendDay
 from vlmlab.web.figures import Chart, Column
 from vlmlab.web.numbers import write_many, write_money
 
+SHOWN_DAYS = 30
+DAY_MS = 86_400_000
 
-def spending_chart(days: Sequence[SpendDay], *, slug: str = "spending") -> Chart:
-    """Return the chart of the cost of days, oldest first; of calls where nothing has cost money."""
+
+def spending_chart(days: Sequence[SpendDay], *, until: date, slug: str = "spending") -> Chart:
+    """Return the chart of the cost of days, oldest first; of calls where nothing has cost money.
+
+    Args:
+        days: those of the last thirty days that had calls.
+        until: the last of the thirty.
+        slug: unique on the page.
+    """
+    first, last = until - timedelta(days=SHOWN_DAYS), until + timedelta(days=1)
     has_cost = any(day.cost_usd for day in days)
     values = [day.cost_usd if has_cost else day.n_calls for day in days]
     calls, cost = sum(day.n_calls for day in days), sum(day.cost_usd for day in days)
@@ -22,14 +33,19 @@ def spending_chart(days: Sequence[SpendDay], *, slug: str = "spending") -> Chart
                     "type": "bar",
                     "x": [day.day.isoformat() for day in days],
                     "y": values,
+                    "width": 0.7 * DAY_MS,
                     "marker": {"color": "$c1"},
                 }
             ],
             "layout": {
                 "showlegend": False,
-                "margin": {"l": 52, "r": 12, "t": 10, "b": 32},
-                "bargap": 0.3,
-                "xaxis": {"type": "date", "tickformat": "%-d %b", "nticks": 5},
+                "margin": {"l": 52, "r": 28, "t": 10, "b": 32},
+                "xaxis": {
+                    "type": "date",
+                    "tickformat": "%-d %b",
+                    "nticks": 5,
+                    "range": [first.isoformat(), last.isoformat()],
+                },
                 "yaxis": {
                     "title": {"text": "US dollars" if has_cost else "calls"},
                     "rangemode": "tozero",

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -76,7 +77,8 @@ def sut_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show one system."""
     sut = get_object_or_404(SutRecord.objects.select_related("api_key", "created_by"), slug=slug)
     overview = sut_overview(sut)
-    chart = spending_chart(overview.spend_days) if overview.spend_days else None
+    today = timezone.now().date()
+    chart = spending_chart(overview.spend_days, until=today) if overview.spend_days else None
     context = {
         "sut": sut,
         "overview": overview,

@@ -210,7 +210,7 @@ def test_the_chart_of_money_covers_thirty_days_with_its_numbers():
         day = NOW.date() - timedelta(days=days)
         SpendDay.objects.create(sut=sut, day=day, n_calls=10, n_call_errors=1, input_tokens=7, cost_usd=cost)
 
-    chart = spending_chart(spend_days(sut, today=NOW.date()))
+    chart = spending_chart(spend_days(sut, today=NOW.date()), until=NOW.date())
 
     validate_with_plotly(chart.spec)
     assert chart.title == "Cost a day"
@@ -222,6 +222,6 @@ def test_the_chart_shows_calls_where_nothing_cost_money():
     sut = make_remote()
     SpendDay.objects.create(sut=sut, day=NOW.date(), n_calls=10)
 
-    chart = spending_chart(spend_days(sut, today=NOW.date()))
+    chart = spending_chart(spend_days(sut, today=NOW.date()), until=NOW.date())
 
     assert (chart.title, chart.spec["data"][0]["y"]) == ("Calls a day", [10])
