@@ -85,6 +85,7 @@ ONE_BOX = {
     "<ref>cat</ref> sits at <box>[[100, 200, 300, 400]]</box>": "cat",
     "<box>[[100, 200, 300, 400]]</box><ref>cat</ref>": "cat",
     "cat<loc_100><loc_200><loc_300><loc_400>": "cat",
+    '{"bbox_2d": [100, 200, 300, 400], "label": "<answer>"}': "<answer>",
     "<loc0100><loc0200><loc0300><loc0400><seg001><seg017> cat": "cat",
     # Containers
     '[{"bbox_2d": [100, 200, 300, 400]}]\n```': None,
@@ -287,6 +288,7 @@ MALFORMED = {
     '{"bbox_2d": [100px, 200px, 300px, 400px]}': "structural_error",
     '{"bbox_2d": [\uff11\uff10\uff10, 200, 300, 400]}': "structural_error",
     '{"bbox_2d": [\u2212100, 200, 300, 400]}': "structural_error",
+    '"}, {"bbox_2d": [100, 200, 300, 400]}]': "structural_error",
     '{"bbox_2d": [1\u200b00, 200, 300, 400]}': "structural_error",
     "a" * 70_000: "too_long",
 }

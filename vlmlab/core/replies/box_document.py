@@ -74,6 +74,7 @@ class _DocumentReader:
         self._label: str | None = None
         self._labelled_until = -1
         self._n_boxed = 0
+        self._has_stray_brace = False
         self._marks: list[tuple[str, str | None, int, int]] = []
 
     def read(self) -> Document:
@@ -100,6 +101,8 @@ class _DocumentReader:
         self.document.ends_in_words = bool(_HAS_LETTER.search(self.text, self.position))
         self._note_words(self.position, len(self.text))
         self._label_from_behind()
+        found = self.document.found
+        self.document.is_broken |= self._has_stray_brace and bool(found.boxes or found.bare)
         return self.document
 
     def _note_words(self, start: int, end: int) -> None:
@@ -128,7 +131,7 @@ class _DocumentReader:
         if self._n_boxed:
             self._n_boxed -= 1
         else:
-            self.document.is_broken |= bool(self.document.found.boxes or self.document.found.bare)
+            self._has_stray_brace = True
 
     def _read_ref(self, match: re.Match[str]) -> None:
         closing = _ANY_TAG.search(self.text, match.end())

@@ -13,7 +13,11 @@ _THINKING_WORDS = r"(?:think|thinking|thought|reasoning|reflection|scratchpad)"
 _THINKING_TAG = re.compile(
     rf"<(?P<close>/?){_THINKING_WORDS}>|\[(?P<close2>/?)THINK\]|◁(?P<close3>/?)think▷", re.IGNORECASE
 )
-_OPEN_ANSWER, _CLOSE_ANSWER = re.compile(r"<answer>", re.IGNORECASE), re.compile(r"</answer>", re.IGNORECASE)
+# In quotes it is a label or a mention, not the tag.
+_OPEN_ANSWER, _CLOSE_ANSWER = (
+    re.compile(r"(?<![\"'])<answer>", re.IGNORECASE),
+    re.compile(r"</answer>", re.IGNORECASE),
+)
 _STRUCK_OUT = re.compile(r"~~[^~\n]{0,200}~~")
 _INLINE_TAG = re.compile(r"</?(?:b|i|u|em|strong|p|span|div|code|center|h[1-6]|br)\s?/?>", re.IGNORECASE)
 _LATEX_FONT = re.compile(r"\\(?:text|textbf|textit|mathbf|mathrm|mathit|bf|rm)\s?(?=\{)|\\[()\[\],;!]")
