@@ -48,7 +48,7 @@ def _layout(n_rows: int) -> dict[str, object]:
         "showlegend": False,
         "height": 60 + 26 * max(n_rows, 3),
         "margin": {"l": 8, "r": 36, "t": 8, "b": 36},
-        "xaxis": {"range": [0, 1], "title": {"text": "median IoU"}},
+        "xaxis": {"range": [0, 1.15], "tickvals": [0, 0.25, 0.5, 0.75, 1], "title": {"text": "median IoU"}},
         "yaxis": {"automargin": True},
         "shapes": [
             {
