@@ -2,8 +2,8 @@
 
     python benchmarks/replies.py --out benchmarks/results/replies.md
 
-Prints processor time: microseconds a collected reply, milliseconds for 64 kB (the longest that is read) and for
-1 MB of each hostile unit, and the growth from 16 kB to 64 kB (4 is linear, 16 is quadratic).
+Prints processor time: microseconds a collected reply, milliseconds for 64 kB (the longest that is read) and
+for 1 MB of each hostile unit, and the growth from 16 kB to 64 kB (4 is linear, 16 is quadratic).
 """
 
 import argparse
