@@ -158,7 +158,7 @@ AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "vlmlab.web.errors.locked_out"
 AXES_VERBOSE = False
 SIGN_IN_LINK_SECONDS = env.int("VLMLAB_SIGN_IN_LINK_SECONDS", 72 * 3600)
-API_TOKEN_READER = "searches.services.tokens.person_of_token"
+API_TOKEN_READER = "searches.services.tokens.person_of_token"  # noqa: S105 - a path, not a secret
 PERMISSION_TABLES = [
     "vlmlab.web.permissions",
     "searches.permissions",
