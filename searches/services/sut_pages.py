@@ -11,7 +11,12 @@ from django.utils import timezone
 
 from searches.enums import CalibrationStatus, JobKind
 from searches.models import AuditEntry, Finding, Job, SearchRun, SpendDay, SutRecord, SutVersion
-from searches.services.calibrations import CalibrationState, calibration_of, calibration_states
+from searches.services.calibrations import (
+    CalibrationState,
+    calibration_of,
+    calibration_states,
+    find_calibration_job,
+)
 from searches.services.sut_health import Health, health_of, loaded_slugs, spend_cap
 from searches.services.sut_requests import ShownRequest, example_prompts
 from searches.services.sut_settings import Setting, effective_settings
@@ -92,6 +97,7 @@ class SutOverview:
     requests: tuple[ShownRequest, ...]
     calibration: CalibrationState
     calibration_word: CalibrationWord
+    calibration_job: Job | None
     is_remote: bool
     is_price_known: bool
     is_editable: bool
@@ -148,6 +154,7 @@ def sut_overview(sut: SutRecord) -> SutOverview:
         requests=() if problem else example_prompts(parse_params(sut.kind, sut.params)),
         calibration=calibration,
         calibration_word=calibration_word(calibration),
+        calibration_job=find_calibration_job("", sut),
         is_remote=_is_remote(sut),
         is_price_known=is_price_known(sut),
         is_editable=sut.kind in SUT_KINDS and SUT_KINDS[sut.kind].is_web_registrable,

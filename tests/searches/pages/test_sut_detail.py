@@ -94,7 +94,7 @@ def test_the_page_asks_the_database_as_often_for_three_runs_as_for_one(rows, dja
         SpendDay.objects.create(sut=sut, day=NOW.date() - timedelta(days=number), n_calls=1)
     browser = browser_of(Role.REVIEWER)
 
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         browser.get("/suts/remote/")
 
 
@@ -202,6 +202,16 @@ def test_a_system_without_a_calibration_offers_one_to_those_who_may_start_it():
         True,
     )
     assert 'action="/suts/remote/calibrate/"' not in reviewer
+
+
+def test_a_calibration_that_waits_is_told_instead_of_offered_again():
+    make_remote()
+    browser = browser_of(Role.RESEARCHER)
+    browser.post("/suts/remote/calibrate/")
+
+    page = browser.get("/suts/remote/").content.decode()
+
+    assert ("waits for a worker." in page, 'action="/suts/remote/calibrate/"' in page) == (True, False)
 
 
 def test_the_chart_of_money_covers_thirty_days_with_its_numbers():
