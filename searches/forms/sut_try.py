@@ -17,6 +17,7 @@ class QuestionForm(forms.Form):
         help_text="PNG, JPEG or WebP, up to 20 MB and 16 million pixels.",
         widget=forms.ClearableFileInput(attrs={"accept": "image/png,image/jpeg,image/webp"}),
     )
+    same = forms.RegexField(r"\A[0-9a-f]{64}\Z", required=False, widget=forms.HiddenInput)
     scene = forms.ChoiceField(required=False, label="Or a scene you have drawn")
     mode = forms.ChoiceField(
         label="Question",
@@ -47,11 +48,14 @@ class QuestionForm(forms.Form):
             scene.help_text = "You have drawn none yet; a domain's page composes one."
 
     def clean(self) -> dict[str, Any]:
-        """Ask for exactly one picture, and for words where they are needed."""
+        """Ask for exactly one picture, and for words where they are needed.
+
+        An upload or a scene takes the place of the picture that was asked about before.
+        """
         cleaned = super().clean() or {}
         upload, scene = cleaned.get("picture"), cleaned.get("scene")
         if "picture" not in self.errors and "scene" not in self.errors:
-            if not upload and not scene:
+            if not upload and not scene and not cleaned.get("same"):
                 self.add_error("picture", "Choose a picture, or a scene you have drawn.")
             elif upload and scene:
                 self.add_error("scene", "Choose a picture or a scene, not both.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from django.db import transaction
 
 from searches.enums import JobKind, JobState, Queue
-from searches.models import Job, SutRecord, User
+from searches.models import Blob, Job, SutRecord, User
 from searches.services.blobs import open_blob, store_blob, touch_blob
 from searches.services.job_queue import start_job
 from searches.services.spending import check_may_spend
@@ -41,6 +41,7 @@ class TryRequest:
     Attributes:
         upload: bytes of a picture, or None.
         scene_id: id of a job that drew a scene, or "".
+        same: SHA-256 of a stored picture that was sent before, or "".
         mode: the driving question, own words, or the boxes of things.
         own_words: the prompt of the mode ``text``.
         targets: what to find in the mode ``boxes``, such as "the red car".
@@ -48,6 +49,7 @@ class TryRequest:
 
     upload: bytes | None = None
     scene_id: str = ""
+    same: str = ""
     mode: AskedFor = "choice"
     own_words: str = ""
     targets: str = ""
@@ -103,10 +105,22 @@ def asked_picture(wish: TryRequest, *, by: User) -> AskedPicture:
         VlmLabError: the scene is gone, or the disk is full.
     """
     if wish.upload is not None:
-        return AskedPicture(store_blob(read_image(wish.upload).png))
+        return AskedPicture(store_upload(wish.upload))
+    if not wish.scene_id:
+        return AskedPicture(_kept(wish.same))
     scene = _scene(wish.scene_id, by)
     touch_blob(scene.result["image_sha256"])
     return AskedPicture(scene.result["image_sha256"], scene.result)
+
+
+def store_upload(content: bytes) -> str:
+    """Store an uploaded picture in its canonical form and return its SHA-256.
+
+    Raises:
+        ImageError: it is no picture, or too large.
+        StorageError: the disk is full.
+    """
+    return store_blob(read_image(content).png)
 
 
 def asked_params(sut: SutRecord, wish: TryRequest, picture: AskedPicture) -> Values:
@@ -224,6 +238,13 @@ def _box_row(item: "BoxItem") -> Values:
     box = [round(float(value), 2) for value in item.box]
     label = storable_text(item.label or "")[:MOST_LABEL_CHARACTERS]
     return {"label": label, "box": box, "flags": list(item.flags)}
+
+
+def _kept(sha256: str) -> str:
+    if not Blob.objects.filter(pk=sha256, media_type="image/png").exists():
+        raise VlmLabError("This picture is not kept any more.", hint="Choose it again.", field="picture")
+    touch_blob(sha256)
+    return sha256
 
 
 def _scene(scene_id: str, by: User) -> Job:

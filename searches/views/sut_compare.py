@@ -14,7 +14,7 @@ from searches.models import User
 from searches.services.sut_comparison import Comparison, comparison_of
 from searches.services.sut_pages import enabled_suts
 from searches.services.trying import drawn_scenes, read_uuid
-from searches.views.sut_try import asked_before, scene_choices, wish_of
+from searches.views.sut_try import asked_before, keep_upload, scene_choices, wish_of
 from vlmlab.core.errors import ImageError, VlmLabError
 from vlmlab.web.errors import is_fragment_request
 
@@ -44,6 +44,8 @@ def sut_compare(request: HttpRequest) -> HttpResponse:
             add_lab_error(form, error)
         else:
             return redirect(f"{request.path}?group={group}#answers")
+    if request.method == "POST":
+        keep_upload(form)
     context = {"form": form, "scenes": scenes, "offered": offered, "comparison": comparison}
     return render(request, "searches/sut_compare.html", context, status=422 if form.errors else 200)
 

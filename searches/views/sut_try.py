@@ -12,7 +12,7 @@ from searches.enums import JobKind, Queue
 from searches.forms.errors import add_lab_error
 from searches.forms.sut_try import QuestionForm, TrySutForm
 from searches.models import Job, SutRecord, User
-from searches.services.trying import TryRequest, drawn_scenes, find_try, try_params
+from searches.services.trying import TryRequest, drawn_scenes, find_try, store_upload, try_params
 from searches.views.jobs import job_context
 from vlmlab.core.errors import ImageError, VlmLabError
 from vlmlab.web.evidence import set_words
@@ -43,6 +43,8 @@ def sut_try(request: HttpRequest, slug: str) -> HttpResponse:
             add_lab_error(form, error)
         else:
             return redirect(f"{request.path}?job={job.pk}#answer")
+    if request.method == "POST":
+        keep_upload(form)
     context = {"form": form, "sut": sut, "scenes": scenes} | (job_context(tried) if tried else {})
     return render(request, "searches/sut_try.html", context, status=422 if form.errors else 200)
 
@@ -54,6 +56,7 @@ def wish_of(form: QuestionForm) -> TryRequest:
     return TryRequest(
         upload=upload.read() if upload else None,
         scene_id=cleaned["scene"],
+        same=cleaned["same"],
         mode=cleaned["mode"],
         own_words=cleaned["prompt"].strip(),
         targets=" ".join(cleaned["targets"].split()),
@@ -69,8 +72,28 @@ def asked_before(job: Job, scenes: Sequence[Job]) -> dict[str, Any]:
     """Return the form as it was sent, so that the same picture can be asked something else."""
     picture, mode = job.params["image_sha256"], job.params["mode"]
     scene = next((str(one.pk) for one in scenes if one.result["image_sha256"] == picture), "")
-    prompt = job.params["prompt"] if mode == "text" else ""
-    return {"scene": scene, "mode": mode, "prompt": prompt, "targets": job.params.get("targets", "")}
+    return {
+        "scene": scene,
+        "same": "" if scene else picture,
+        "mode": mode,
+        "prompt": job.params["prompt"] if mode == "text" else "",
+        "targets": job.params.get("targets", ""),
+    }
+
+
+def keep_upload(form: QuestionForm) -> None:
+    """Store the picture of a form that has errors elsewhere, so that nobody must choose it again."""
+    upload = form.files.get("picture")
+    if not form.errors or upload is None or "picture" in form.errors:
+        return
+    upload.seek(0)
+    try:
+        kept = store_upload(upload.read())
+    except VlmLabError as error:
+        form.add_error("picture", str(error))
+        return
+    data = form.data.copy()
+    data["same"], form.data = kept, data
 
 
 def _scene_words(job: Job) -> str:

@@ -8,7 +8,7 @@ from PIL import Image
 from searches.models import Job
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
-from tests.factories import make_sut, make_user
+from tests.factories import make_blob, make_sut, make_user
 from vlmlab.web.roles import Role
 
 from .test_sut_try import drawn_scene, finished_try, jpeg, upload
@@ -197,3 +197,48 @@ def test_a_cost_that_cannot_be_told_is_said_to_be_unknown(browser):
     page = browser.get(f"/suts/pocket/try/?job={job.pk}").content.decode()
 
     assert '<dt>Cost</dt><dd class="muted">price unknown</dd>' in page
+
+
+def test_the_same_picture_can_be_asked_something_else_without_choosing_it_again(browser):
+    make_sut("pocket")
+    page = asked(browser, "pocket")
+    first = Job.objects.get()
+
+    browser.post(
+        "/suts/pocket/try/", {"same": page.context["form"]["same"].value(), "mode": "text", "prompt": "Sure?"}
+    )
+
+    second = Job.objects.exclude(pk=first.pk).get()
+    assert second.params["image_sha256"] == first.params["image_sha256"]
+    assert "Ask about this picture again" in page.content.decode()
+
+
+def test_a_picture_is_kept_when_another_field_has_an_error(browser):
+    make_sut("pocket")
+    page = browser.post("/suts/pocket/try/", {"picture": upload(jpeg()), "mode": "text", "prompt": " "})
+    kept = page.context["form"]["same"].value()
+
+    browser.post("/suts/pocket/try/", {"same": kept, "mode": "text", "prompt": "What?"})
+
+    assert list(page.context["form"].errors) == ["prompt"]
+    assert Job.objects.get().params["image_sha256"] == kept
+
+
+def test_another_file_takes_the_place_of_the_picture_before(browser):
+    make_sut("pocket")
+    before = make_blob().sha256
+
+    browser.post(
+        "/suts/pocket/try/", {"same": before, "picture": upload(jpeg()), "mode": "text", "prompt": "What?"}
+    )
+
+    assert Job.objects.get().params["image_sha256"] != before
+
+
+@pytest.mark.parametrize("same", ["0" * 64, "../../etc/passwd", "A" * 64, "0" * 64 + "\n"])
+def test_a_picture_that_is_not_stored_is_refused(browser, same):
+    make_sut("pocket")
+
+    page = browser.post("/suts/pocket/try/", {"same": same, "mode": "text", "prompt": "What?"})
+
+    assert (page.status_code, Job.objects.count()) == (422, 0)
