@@ -322,3 +322,20 @@ def test_parse_choice_stays_fast_on_hostile_text(piece, length, n_statements):
     reason_of(raw, options=OPTIONS)
 
     assert time.process_time() - start < 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "verdicts"),
+    [
+        ("Statement 1 is true. Statement 2 is false.\nAnswer: B", [True, False]),
+        ("1 is true, 2 is false.\nB", [True, False]),
+        ("1. True or false: false\n2. T\nB", [False, True]),
+        ("1. T / F: F\n2. T\nB", [False, True]),
+        ("Statement 1 is clearly true while statement 2 is false\nB", [None, None]),
+        ("1 and 3 are true; 2 is false\nB", [None, None]),
+    ],
+)
+def test_parse_choice_never_gives_a_statement_the_verdict_of_another(text, verdicts):
+    reading = parse_choice(text, options=OPTIONS, n_statements=2)
+
+    assert (reading.letter, reading.statements) == ("B", verdicts)

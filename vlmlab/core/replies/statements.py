@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _VERDICT = r"(?:true|false|True|False|TRUE|FALSE|[TF])"
-_END = r"(?![A-Za-z0-9'/|])"
+_END = r"(?![A-Za-z0-9'/|])(?! ?(?:/|or\b))"
 _NUMBERED = re.compile(
     r"^[^\w(]{0,4}(?:(?:statement|claim|question|no\.?|s|q) ?)?[(\[#]{0,2}(\d{1,3})(?!\d)(.*)$", re.IGNORECASE
 )
 _LEADING = re.compile(rf"^[^\w\n]{{0,6}}({_VERDICT}){_END}")
 _TRAILING = re.compile(rf"(?:[:=>.(\[–—-]|\bis) ?[(\[\"']?({_VERDICT})[)\]\"'.!]{{0,3}}$")
 _SEVERAL = re.compile(
-    rf"(?<![\w.])[(\[]?(\d{{1,3}}) ?[.):=\]-]{{1,2}} ?[(\[\"']?({_VERDICT}){_END}[)\]\"',;]{{0,3}}"
+    rf"(?<![\w.])[(\[]?(\d{{1,3}}) ?(?:[.):=\]-]{{1,2}} ?|(?<= )is )[(\[\"']?({_VERDICT}){_END}[)\]\"',;]{{0,3}}"
 )
+_ANOTHER = re.compile(r"\b(?:statement|claim|question) ?#?\d|\b\d{1,3} (?:is|are)\b", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\s,;|/&\[\]()\"'.•-]+")
 _KEEP_FROM = re.compile(r"\b(?:(?:final|correct|my) )?answer\b", re.IGNORECASE)
 _LABEL = re.compile(r"^[^:\n]{0,40}: ?")
@@ -90,7 +91,9 @@ def _take_numbered(line: str, found: dict[int, bool | None]) -> str:
     if numbered is None:
         return line
     body = numbered.group(2)
-    verdict = _LEADING.match(body) or _TRAILING.search(body[-40:])
+    verdict = _LEADING.match(body)
+    if verdict is None and not _ANOTHER.search(body):
+        verdict = _TRAILING.search(body[-40:])
     if verdict is None:
         return line
     _note(found, int(numbered.group(1)), verdict.group(1))
