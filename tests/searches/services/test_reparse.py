@@ -11,6 +11,7 @@ from searches.enums import FindingState, RunState, TrialStatus, Verdict
 from searches.models import AuditEntry, Finding, SearchRun
 from searches.services.reparse import reparse_run
 from searches.services.results import exact_convergence
+from searches.services.sample_data import load_sample_data
 from tests.factories import make_campaign, make_run, make_sample, make_trial
 from tests.searches.engine import advance, run_digest, scripted, start_run
 from vlmlab.core.errors import VlmLabError
@@ -295,3 +296,14 @@ def test_the_command_fails_when_it_is_told_to_read_a_run_that_goes_on():
 
     with pytest.raises(CommandError, match=r"1 thing was left unread: .* it may not be read again"):
         call_command("reparse", "--run", str(run.pk), stdout=StringIO())
+
+
+def test_the_sample_run_is_read_as_it_was_and_shows_its_calls():
+    load_sample_data()
+    run = SearchRun.objects.get(campaign__is_sample=True)
+
+    report = reparse_run(run.pk)
+
+    assert (report.n_read, report.n_changed) == (100, 0)
+    assert (run.n_calls, run.n_attempts, run.n_failed_calls) == (100, 100, 0)
+    assert run.mean_latency_ms == pytest.approx(sum(run.samples.values_list("latency_ms", flat=True)) / 100)
