@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
 from searches import launch
@@ -92,8 +93,7 @@ def keep_upload(form: QuestionForm) -> None:
     except VlmLabError as error:
         form.add_error("picture", str(error))
         return
-    data = form.data.copy()
-    data["same"], form.data = kept, data
+    form.data = MultiValueDict({**dict(cast(QueryDict, form.data).lists()), "same": [kept]})
 
 
 def _scene_words(job: Job) -> str:
