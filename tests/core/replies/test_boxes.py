@@ -217,6 +217,7 @@ MALFORMED = {
     "<think>one</think>[100, 200, 300, 400]<think>two": "unfinished_thinking",
     "There is no cat in this picture.": "no_structured_output",
     "I cannot help with that.": "no_structured_output",
+    "No": "no_structured_output",
     "100, 200, 300, 400": "no_structured_output",
     "x1=100, y1=200, x2=300, y2=400": "no_structured_output",
     '{"error": "cannot"}': "no_structured_output",
@@ -408,6 +409,19 @@ def test_parse_boxes_maps_pixels_of_the_seen_picture_to_the_original():
 
     assert reading.items[0].box == (20, 60, 200, 600)
     assert without.items[0].box == (10, 20, 100, 200)
+
+
+def test_parse_boxes_takes_a_stored_convention_in_its_shortest_form():
+    pixels = parse_boxes(
+        "[10, 20, 100, 200]",
+        convention={"space": "seen_pixels", "syntax": "of another version"},
+        image_size=[800, 600],
+        seen_size=[400, 300],
+    )
+    shares = parse_boxes("[100, 200, 300, 400]", convention={"order": "yxyx"}, image_size=(1000, 1000))
+
+    assert pixels.items[0].box == (20, 40, 200, 400)
+    assert shares.items[0].box == (200, 100, 400, 300)
 
 
 def test_parse_boxes_adds_half_a_bin_before_it_scales():

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vlmlab.core.conventions import BoxConvention
+from vlmlab.core.conventions import RELATIVE_1000, BoxConvention
 
 _SLACK = 0.1
 _LEAST_SUSPECT_SCALE = 100.0
@@ -52,14 +52,20 @@ def without_numbers(found: FoundBox) -> FoundBox:
 
 
 def as_convention(value: BoxConvention | Mapping[str, Any]) -> BoxConvention:
-    """Return a checked convention.
+    """Return a checked convention; of a stored one, only what changes how numbers are read.
 
     Raises:
         ValueError: a mapping that is no convention.
     """
     if isinstance(value, BoxConvention):
         return value
-    return BoxConvention.model_validate({**value, "keys": tuple(value.get("keys", ()))})
+    space = value.get("space", "relative")
+    return BoxConvention(
+        space=space,
+        scale=value.get("scale", None if space == "seen_pixels" else RELATIVE_1000.scale),
+        order=value.get("order", "xyxy"),
+        bin_offset=value.get("bin_offset") or 0.0,
+    )
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ _BOX_NAME = re.compile(r"/?\s*(?:\w*_)?(?:box|bbox|ref|det|quad|point)\w*\s*|/?\
 _WRAPPING = re.compile(r"<\|(?:begin|end)_of_box\|>|```[A-Za-z0-9]*|[`*_\"'“”‘’]")
 _SENTINELS = frozenset(
     """
-    none|null|nil|n/a|na|not applicable|empty|nothing|nothing found|nothing detected|no
+    none|null|nil|n/a|na|not applicable|empty|nothing|nothing found|nothing detected
     no object|no objects|no object found|no objects found|no object detected|no objects detected
+    no object was found|no objects were found|no object was detected|no objects were detected
     no object present|no objects present|no object visible|no objects visible|no such object|no such objects
     no object in the image|no objects in the image|no objects found in the image|no detection|no detections
     no box|no boxes|no bounding box|no bounding boxes|no match|no matches|no match found|no matches found

@@ -12,7 +12,8 @@ _NUMBERED = re.compile(
 _LEADING = re.compile(rf"^[^\w\n]{{0,6}}({_VERDICT}){_END}")
 _TRAILING = re.compile(rf"(?:[:=>.(\[–—-]|\bis) ?[(\[\"']?({_VERDICT})[)\]\"'.!]{{0,3}}$")
 _SEVERAL = re.compile(
-    rf"(?<![\w.])[(\[]?(\d{{1,3}}) ?(?:[.):=\]-]{{1,2}} ?|(?<= )is )[(\[\"']?({_VERDICT}){_END}[)\]\"',;]{{0,3}}"
+    r"(?<![\w.])[(\[]?(\d{1,3}) ?(?:[.):=\]-]{1,2} ?|(?<= )is )"
+    rf"[(\[\"']?({_VERDICT}){_END}[)\]\"',;]{{0,3}}"
 )
 _ANOTHER = re.compile(r"\b(?:statement|claim|question) ?#?\d|\b\d{1,3} (?:is|are)\b", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\s,;|/&\[\]()\"'.•-]+")
