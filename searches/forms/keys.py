@@ -7,6 +7,7 @@ from django import forms
 from searches.services.keys import checked_secret
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.kinds import SUT_KINDS
+from vlmlab.core.suts.origins import FIXED_ORIGINS
 
 PASTE_AGAIN = "The key is not kept while the form has errors: paste it again."
 WRITE_ONLY = "Write-only: it is stored sealed and never shown again."
@@ -48,7 +49,15 @@ class KeyForm(SecretForm):
         max_length=80, help_text="So that people find it again, such as the team that pays for it."
     )
     kind = forms.ChoiceField(label="Provider", help_text="Only systems of this kind can use it.")
-    field_order = ["name", "kind", "secret"]
+    base_url = forms.CharField(
+        label="Address",
+        max_length=300,
+        required=False,
+        initial="https://api.openai.com/v1",
+        help_text="The key is sent to this server and to no other. Only for servers with the OpenAI "
+        "protocol; the other providers have one address each.",
+    )
+    field_order = ["name", "kind", "base_url", "secret"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -58,3 +67,10 @@ class KeyForm(SecretForm):
         pairs = [one for one in SUT_KINDS.values() if ":" in one.key_words]
         words = [f"{one.title} takes {one.key_words.partition(',')[0]}." for one in pairs]
         self.fields["secret"].help_text = " ".join([WRITE_ONLY, *words])
+
+    def clean(self) -> dict[str, Any]:
+        """See that a kind whose address can be chosen has one."""
+        cleaned = super().clean() or {}
+        if "kind" in cleaned and cleaned["kind"] not in FIXED_ORIGINS and not cleaned.get("base_url"):
+            self.add_error("base_url", "Write the address of the server that the key is for.")
+        return cleaned

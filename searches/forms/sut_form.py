@@ -122,7 +122,7 @@ class SutForm(forms.Form):
 
     def _add_key_fields(self) -> None:
         nothing = "Choose a key" if self.kind.is_key_required else "No key"
-        stored = [(str(key.pk), str(key)) for key in keys_for(self.kind.name)]
+        stored = [(str(key.pk), f"{key}, only for {key.origin}") for key in keys_for(self.kind.name)]
         self.fields["api_key"] = forms.ChoiceField(
             label="Key",
             required=False,

@@ -143,6 +143,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=80, unique=True)),
                 ('kind', models.CharField(max_length=32)),
+                ('origin', models.CharField(max_length=300)),
                 ('secret', searches.models.sealed.SealedTextField()),
                 ('last_characters', models.CharField(blank=True, max_length=4)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

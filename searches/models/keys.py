@@ -8,10 +8,14 @@ from searches.models.sealed import SealedTextField
 
 
 class ApiKey(models.Model):
-    """A provider's key; write-only: people see its name and last characters."""
+    """A provider's key; write-only: people see its name and last characters.
+
+    ``origin`` is the one server (scheme, host, port) that it may be sent to.
+    """
 
     name = models.CharField(max_length=80, unique=True)
     kind = models.CharField(max_length=32)  # key of SUT_KINDS
+    origin = models.CharField(max_length=300)
     secret = SealedTextField()
     last_characters = models.CharField(max_length=4, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT)

@@ -12,6 +12,7 @@ from searches.models import ApiKey, User
 from searches.services.audit import record
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.suts.kinds import SUT_KINDS, sut_kind
+from vlmlab.core.suts.origins import origin_of_address
 from vlmlab.web.numbers import write_many
 from vlmlab.web.roles import ADMINS
 from vlmlab.web.sealing import Sealed, last_characters
@@ -62,20 +63,29 @@ def keys_for(kind: str) -> list[ApiKey]:
 
 
 @transaction.atomic
-def create_key(*, name: str, kind: str, secret: str, by: User | None) -> ApiKey:
-    """Store a key.
+def create_key(*, name: str, kind: str, secret: str, by: User | None, address: str = "") -> ApiKey:
+    """Store a key for the one server that it will ever be sent to.
+
+    Args:
+        name: for people.
+        kind: key of ``SUT_KINDS``.
+        secret: what the provider gave.
+        by: who enters it.
+        address: where it is for, of kinds whose address can be chosen.
 
     Raises:
         ConfigError: the kind takes none, the name is taken, or the secret is not one line of text.
+        SutError: the address is none; ``field`` is ``base_url``.
     """
     if not sut_kind(kind).key_words:
         raise ConfigError(f"{sut_kind(kind).title} takes no key.", field="kind")
-    checked = checked_secret(secret)
+    checked, origin = checked_secret(secret), origin_of_address(kind, address.strip())
     try:
         with transaction.atomic():
             key = ApiKey.objects.create(
                 name=name,
                 kind=kind,
+                origin=origin,
                 secret=Sealed.of(checked),
                 last_characters=last_characters(checked),
                 created_by=by,
@@ -84,7 +94,7 @@ def create_key(*, name: str, kind: str, secret: str, by: User | None) -> ApiKey:
         raise ConfigError(
             f"There is already a key called “{name}”.", hint="Choose another name.", field="name"
         ) from error
-    record(by, "stored", key, after={"name": name, "kind": kind})
+    record(by, "stored", key, after={"name": name, "kind": kind, "origin": origin})
     return key
 
 

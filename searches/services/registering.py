@@ -11,7 +11,8 @@ from searches.models import ApiKey, SutRecord, User
 from searches.services.keys import create_key
 from searches.services.suts import edit_sut, register_sut
 from vlmlab.core.errors import ConfigError
-from vlmlab.core.suts.kinds import sut_kind
+from vlmlab.core.suts.kinds import parse_params, sut_kind
+from vlmlab.core.suts.origins import origin_of
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def register(wish: Registration, *, by: User) -> SutRecord:
         by=by,
         description=wish.description,
         queue=wish.queue,
-        api_key=_key(wish.key, wish.kind, by=by),
+        api_key=_key(wish, wish.kind, by=by),
         preset=wish.preset,
     )
 
@@ -78,11 +79,12 @@ def change(sut: SutRecord, wish: Registration, *, by: User) -> None:
         by=by,
         description=wish.description,
         queue=wish.queue,
-        api_key=_key(wish.key, sut.kind, by=by),
+        api_key=_key(wish, sut.kind, by=by),
     )
 
 
-def _key(wish: KeyWish, kind: str, *, by: User) -> ApiKey | None:
+def _key(registration: Registration, kind: str, *, by: User) -> ApiKey | None:
+    wish = registration.key
     if wish.stored is not None:
         found = ApiKey.objects.filter(pk=wish.stored).first()
         if found is None:
@@ -91,7 +93,8 @@ def _key(wish: KeyWish, kind: str, *, by: User) -> ApiKey | None:
     if not wish.secret:
         return None
     try:
-        return create_key(name=wish.new_name, kind=kind, secret=wish.secret, by=by)
+        origin = origin_of(kind, parse_params(kind, registration.params))
+        return create_key(name=wish.new_name, kind=kind, secret=wish.secret, by=by, address=origin)
     except ConfigError as error:
         name = "key_name" if error.field == "name" else error.field
         raise ConfigError(error.message, hint=error.hint, field=name) from error

@@ -12,7 +12,8 @@ from searches.models import ApiKey, SutRecord
 from searches.services.keys import create_key
 from searches.services.suts import register_sut
 from vlmlab.core.errors import ConfigError
-from vlmlab.core.suts.kinds import sut_kind
+from vlmlab.core.suts.kinds import parse_params, sut_kind
+from vlmlab.core.suts.origins import origin_of
 from vlmlab.core.suts.presets import SUT_PRESETS
 
 
@@ -70,7 +71,7 @@ def register_from_shell(wish: ShellRegistration, *, environment: Mapping[str, st
         by=None,
         description=wish.description,
         queue=Queue(wish.queue),
-        api_key=_key(wish, kind, environment),
+        api_key=_key(wish, kind, params, environment),
         preset=wish.preset,
     )
 
@@ -125,7 +126,9 @@ def _read(value: str) -> Any:
         return value
 
 
-def _key(wish: ShellRegistration, kind: str, environment: Mapping[str, str]) -> ApiKey | None:
+def _key(
+    wish: ShellRegistration, kind: str, params: Mapping[str, Any], environment: Mapping[str, str]
+) -> ApiKey | None:
     if wish.secret_variable:
         secret = environment.get(wish.secret_variable, "")
         if not secret:
@@ -134,7 +137,9 @@ def _key(wish: ShellRegistration, kind: str, environment: Mapping[str, str]) -> 
                 hint="Export the key under that name, then register again.",
                 field="api_key",
             )
-        return create_key(name=wish.key_name or f"{wish.slug} key", kind=kind, secret=secret, by=None)
+        origin = origin_of(kind, parse_params(kind, params))
+        name = wish.key_name or f"{wish.slug} key"
+        return create_key(name=name, kind=kind, secret=secret, by=None, address=origin)
     if not wish.key_name:
         return None
     key = ApiKey.objects.filter(name=wish.key_name).first()

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from searches.enums import Queue
 from searches.models import ApiKey, SpendDay, SutRecord, SutVersion, User
 from searches.services.audit import record
+from searches.services.key_addresses import check_key_goes_there, checked_key
 from vlmlab.core.errors import ConfigError, SutError
 from vlmlab.core.suts.asking import AskingParams
 from vlmlab.core.suts.base import Sut, SutInfo, SutReply, SutRequest
@@ -104,8 +105,11 @@ def sut_context(sut: SutRecord) -> SutContext:
     """Return what loading a registered system needs besides its settings; holds its key in the open.
 
     Raises:
-        ConfigError: its stored key cannot be opened, or the allow-list of endpoints is not valid.
+        ConfigError: its stored key cannot be opened or is for another address, or the allow-list of endpoints
+            is not valid.
     """
+    if sut.api_key is not None:
+        check_key_goes_there(sut.api_key, sut.kind, params_of(sut))
     return SutContext(
         roots=checkpoint_roots(is_shell=sut.created_by_id is None),
         network=policy_of(settings.ENDPOINT_ALLOW),
@@ -158,7 +162,7 @@ def register_sut(
         kind=kind,
         params=checked.model_dump(mode="json"),
         queue=Queue.API if entry.is_remote else queue,
-        api_key=_checked_key(kind, api_key),
+        api_key=checked_key(kind, api_key, checked),
         preset=preset,
         description=description,
         details=_inspect(kind, params),
@@ -190,7 +194,9 @@ def edit_sut(
     checked = parse_params(sut.kind, params)
     sut.name, sut.description = name, description
     sut.queue = Queue.API if sut_kind(sut.kind).is_remote else queue
-    sut.api_key = _checked_key(sut.kind, api_key)
+    is_same_key = api_key is not None and api_key.pk == sut.api_key_id
+    field = "base_url" if is_same_key else "api_key"
+    sut.api_key = checked_key(sut.kind, api_key, checked, field=field)
     if sut.params != checked.model_dump(mode="json"):
         sut.params, sut.fingerprint = checked.model_dump(mode="json"), ""
         sut.details = _inspect(sut.kind, params)
@@ -299,24 +305,6 @@ def _note_version(sut: SutRecord, info: SutInfo) -> None:
 
 def _key_name(api_key: ApiKey | None) -> str:
     return api_key.name if api_key else ""
-
-
-def _checked_key(kind: str, api_key: ApiKey | None) -> ApiKey | None:
-    """Return a key that belongs to a kind.
-
-    Raises:
-        ConfigError: it is missing, belongs to another provider, or the kind takes none.
-    """
-    entry = sut_kind(kind)
-    if api_key is None and entry.is_key_required:
-        raise ConfigError(
-            f"{entry.title} needs a key.", hint="Choose a stored one or enter a new one.", field="api_key"
-        )
-    if api_key is not None and api_key.kind != kind:
-        raise ConfigError(
-            f"The key {api_key} is for another kind of system.", hint="Choose another.", field="api_key"
-        )
-    return api_key
 
 
 def _inspect(kind: str, params: Mapping[str, Any]) -> dict[str, str]:

@@ -43,6 +43,7 @@ def key_create(request: HttpRequest) -> HttpResponse:
                 kind=cleaned["kind"],
                 secret=cleaned["secret"],
                 by=cast(User, request.user),
+                address=cleaned["base_url"],
             )
         except VlmLabError as error:
             add_lab_error(form, error)

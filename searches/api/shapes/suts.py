@@ -27,6 +27,7 @@ class KeyShape(Schema):
 
     id: int
     name: str = Field(examples=["OpenAI, team budget"])
+    origin: str = Field(description="The one server that it is sent to.", examples=["https://api.openai.com"])
 
 
 class CalibrationShape(Schema):
@@ -139,7 +140,7 @@ def _sut_shape(sut: SutRecord, state: CalibrationState) -> SutShape:
     key, found = sut.api_key, state.calibration
     return SutShape(
         **own,
-        api_key=KeyShape(id=key.pk, name=key.name) if key else None,
+        api_key=KeyShape(id=key.pk, name=key.name, origin=key.origin) if key else None,
         calibration=CalibrationShape(
             id=found.pk,
             boxes=CalibrationStatus(found.boxes_status),

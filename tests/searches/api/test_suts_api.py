@@ -77,7 +77,11 @@ def test_a_stored_key_is_named_by_its_name_or_its_id(reference):
 
     sut = Program().post("/suts", remote(secret="", api_key=named))
 
-    assert sut["api_key"] == {"id": key.pk, "name": "shared"}
+    assert sut["api_key"] == {
+        "id": key.pk,
+        "name": "shared",
+        "origin": "https://generativelanguage.googleapis.com",
+    }
 
 
 def test_a_preset_gives_kind_and_settings_and_may_be_changed():

@@ -78,7 +78,7 @@ def test_adding_a_key_stores_it_sealed_and_writes_who_did_it():
     assert (answer.status_code, key.secret.reveal(), key.last_characters) == (302, SECRET, "WXYZ")
     assert SECRET not in key.secret.token
     assert list(AuditEntry.objects.values_list("verb", "after")) == [
-        ("stored", {"name": "Team", "kind": "gemini"})
+        ("stored", {"name": "Team", "kind": "gemini", "origin": "https://generativelanguage.googleapis.com"})
     ]
 
 

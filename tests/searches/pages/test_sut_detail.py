@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from searches.charts.spending import spending_chart
-from searches.models import Calibration, SpendDay, SutRecord, SutVersion
+from searches.models import ApiKey, Calibration, SpendDay, SutRecord, SutVersion, User
 from searches.services.audit import record
 from searches.services.keys import create_key
 from searches.services.sut_health import HEALTH_LABELS, health_filter, health_of
@@ -26,6 +26,11 @@ EARLIER = NOW - timedelta(hours=1)
 def make_remote(slug: str = "remote", *, kind: str = "openai_chat", **values) -> SutRecord:
     params = parse_params(kind, {"model": "m-1"} | values.pop("params", {})).model_dump(mode="json")
     return make_sut(slug, kind=kind, queue="api", params=params, **values)
+
+
+def make_key(name: str, *, by: User | None = None) -> ApiKey:
+    address = "https://api.openai.com/v1"
+    return create_key(name=name, kind="openai_chat", secret="0123456789abcdefWXYZ", by=by, address=address)
 
 
 STATES = {
@@ -87,7 +92,7 @@ def test_a_system_that_failed_last_says_when_and_why():
 
 @pytest.mark.parametrize("rows", [1, 3])
 def test_the_page_asks_the_database_as_often_for_three_runs_as_for_one(rows, django_assert_num_queries):
-    sut = make_remote(api_key=create_key(name="K", kind="openai_chat", secret="x" * 20, by=None))
+    sut = make_remote(api_key=make_key("K"))
     for number in range(rows):
         make_finished_run(sut)
         SutVersion.objects.create(sut=sut, fingerprint=str(number), params={})
@@ -110,7 +115,7 @@ def test_the_page_shows_the_words_it_is_sent_in_their_template():
 
 def test_only_who_may_change_a_key_is_offered_to_replace_it():
     owner = make_user(Role.RESEARCHER)
-    key = create_key(name="Team", kind="openai_chat", secret="0123456789abcdefWXYZ", by=owner)
+    key = make_key("Team", by=owner)
     make_remote(api_key=key)
     offer = f'href="/keys/{key.pk}/replace/"'
     own, other = browser_of(Role.RESEARCHER), browser_of(Role.RESEARCHER)

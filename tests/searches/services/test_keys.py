@@ -24,7 +24,7 @@ def tokens() -> list[str]:
 def test_the_sealing_key_is_changed_without_losing_a_secret(settings, capsys):
     settings.FIELD_KEYS = [OLD]
     create_key(name="One", kind="gemini", secret=SECRET, by=None)
-    create_key(name="Two", kind="openai_chat", secret=SECRET[::-1], by=None)
+    create_key(name="Two", kind="anthropic", secret=SECRET[::-1], by=None)
     before = tokens()
 
     settings.FIELD_KEYS = [NEW, OLD]
