@@ -255,9 +255,9 @@ class _Scanner:
 
     def _put_into_object(self, frame: _Frame, value: Node) -> None:
         if frame.expects != "value":
-            if frame.expects != "key" or not isinstance(value, (str, float)) or isinstance(value, bool):
-                self.is_broken = True
-            if isinstance(value, (str, float)) and not isinstance(value, bool):
+            is_key = isinstance(value, str) or (type(value) is float and frame.expects != "colon")
+            self.is_broken |= frame.expects != "key" or not is_key
+            if is_key:
                 frame.key, frame.expects = str(value), "colon"
                 return
             if frame.expects != "colon":
