@@ -148,7 +148,7 @@ class Collector:
             is_wrapper = name in box_keys.WRAPPER_KEYS or name in box_keys.LABEL_KEYS
             before = len(self.found.bare)
             label = item.label if is_wrapper else None if item.has_label else _named_by(entry)
-            self.visit(value, label=label)
+            self.visit(value, label=None if name in box_keys.ARGUMENT_KEYS else label)
             if not is_wrapper and (item.has_label or box_keys.OTHER_QUANTITY.search(name)):
                 self.found.bare[before:] = map(without_numbers, self.found.bare[before:])
         elif name in box_keys.WRAPPER_KEYS:

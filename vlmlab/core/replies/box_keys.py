@@ -48,6 +48,8 @@ WRAPPER_KEYS = _names(
     images detectedobjects locations od arguments parameters args input action shapes
     """
 )
+ARGUMENT_KEYS = _names("arguments parameters args input")
+"""Wrappers whose neighbour "name" is that of a tool, not of a thing."""
 ATTRIBUTE_KEYS = _names(
     """
     color colour rgb rgba size shape dimensions imagesize resolution score scores confidence
@@ -95,7 +97,10 @@ COORDINATE_NAMES = frozenset(
 ITEM_KEYS = BOX_KEYS | VAGUE_KEYS | COORDINATE_NAMES | frozenset(LABEL_KEYS)
 """Keys that begin another item where they repeat in one object."""
 
-_SIZED_FORM = re.compile(r"xywh|cxcy|ltwh|tlwh|\bw(?:idth)?\W{1,4}h(?:eight)?\b", re.IGNORECASE)
+_SIZED_FORM = re.compile(
+    r"xywh|cxcy|ltwh|tlwh|\bw(?:idth)?\W{1,4}h(?:eight)?\b|\bx_?(?:min|[01])\W{1,4}x_?(?:max|[12])\b",
+    re.IGNORECASE,
+)
 _ORDERED_FORMS = {
     "xyxy": re.compile(
         r"xyxy|\bx_?(?:min|[01])\W{1,4}y_?(?:min|[01])\b|\bleft\W{1,4}(?:top|upper)\W{1,4}right\b",
