@@ -197,9 +197,10 @@ def edit_sut(
     is_same_key = api_key is not None and api_key.pk == sut.api_key_id
     field = "base_url" if is_same_key else "api_key"
     sut.api_key = checked_key(sut.kind, api_key, checked, field=field)
-    if sut.params != checked.model_dump(mode="json"):
-        sut.params, sut.fingerprint = checked.model_dump(mode="json"), ""
-        sut.details = _inspect(sut.kind, params)
+    wanted = checked.model_dump(mode="json")
+    if _identity(sut.kind, sut.params) != _identity(sut.kind, wanted):
+        sut.fingerprint, sut.details = "", _inspect(sut.kind, params)
+    sut.params = wanted
     sut.save(update_fields=["name", "description", "queue", "params", "fingerprint", "details", "api_key"])
     after = {"name": name, "params": sut.params, "queue": sut.queue, "key": _key_name(sut.api_key)}
     record(by, "edited", sut, before=before, after=after)
@@ -295,6 +296,11 @@ def _add_to_day(sut_id: int, **amounts: float) -> None:
 def _plus(**amounts: float) -> dict[str, CombinedExpression]:
     """Return columns, each with what is to be added by the database."""
     return {name: F(name) + amount for name, amount in amounts.items()}
+
+
+def _identity(kind: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that decide what a system answers: a new price does not make it another one."""
+    return {name: value for name, value in params.items() if name not in sut_kind(kind).unidentifying}
 
 
 def _note_version(sut: SutRecord, info: SutInfo) -> None:

@@ -171,6 +171,26 @@ def test_changed_settings_load_the_system_anew():
     assert after.info.fingerprint != before.info.fingerprint
 
 
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        ({"model": "other"}, ""),
+        ({"temperature": 0.5}, ""),
+        ({"input_price_usd": 2.0, "spend_cap_usd": None}, "f" * 64),
+        ({"asking": {"choice_template": "Look closely. {question}"}}, "f" * 64),
+    ],
+)
+def test_a_system_keeps_its_identity_when_only_prices_limits_or_words_change(change, kept):
+    params = {"base_url": "https://models.example.org/v1", "model": "one"}
+    sut = register_sut(slug="served", name="Served", kind="openai_chat", params=params, by=None)
+    SutRecord.objects.filter(pk=sut.pk).update(fingerprint="f" * 64)
+    sut.refresh_from_db()
+
+    edit_sut(sut, name="Served", params=params | change, by=None, description="", queue=sut.queue)
+
+    assert SutRecord.objects.get(pk=sut.pk).fingerprint == kept
+
+
 def test_a_system_that_is_switched_off_is_not_loaded():
     sut = scripted()
     set_enabled(sut, is_enabled=False, by=None)

@@ -13,6 +13,7 @@ from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.families import check_can_be_asked
 from vlmlab.core.suts.local_params import TransformersLocalParams, locate_checkpoint
 from vlmlab.core.suts.remote_params import (
+    UNIDENTIFYING,
     AnthropicParams,
     BedrockParams,
     GeminiParams,
@@ -38,6 +39,7 @@ class SutKind:
         is_remote: whether it answers over a network: it has a price, limits and the queue for remote APIs.
         key_words: what its secret is called and what it looks like; "" when it takes none.
         is_key_required: whether it cannot answer without a secret of its own.
+        unidentifying: settings that change no answer to a given prompt; the rest is its identity.
     """
 
     name: str
@@ -51,6 +53,7 @@ class SutKind:
     is_remote: bool = False
     key_words: str = ""
     is_key_required: bool = False
+    unidentifying: frozenset[str] = frozenset({"asking"})
 
 
 def _load_scripted(params: BaseModel, _context: SutContext) -> Sut:
@@ -112,6 +115,7 @@ def _remote_kind(
         is_remote=True,
         key_words=key_words,
         is_key_required=needs_key,
+        unidentifying=UNIDENTIFYING,
     )
 
 
