@@ -125,8 +125,8 @@ def test_official_client_takes_the_peers_answers_for_googles(peer):
             ProviderReply('[{"box_2d": [1, 2', "length", 300, 5, None, f"{peers.MODEL}-12-2025"),
         ),
         (peers.STOPPED, ProviderReply("", "safety", 300, 5, None, f"{peers.MODEL}-12-2025")),
-        (peers.RECITED, ProviderReply("To be", "other", 300, 5, None, f"{peers.MODEL}-12-2025")),
-        (peers.BLOCKED, ProviderReply("", "safety", 300, None, None, peers.MODEL)),
+        (peers.RECITED, ProviderReply("To be", "safety", 300, 5, None, f"{peers.MODEL}-12-2025")),
+        (peers.BLOCKED, ProviderReply("", "safety", 300, 0, None, peers.MODEL)),
         (
             status(200, peers.content({"text": "a"}, {"text": "b"}, finish=None)),
             ProviderReply("ab", "other", 300, 5, None, f"{peers.MODEL}-12-2025"),

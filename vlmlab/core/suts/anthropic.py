@@ -11,7 +11,7 @@ from vlmlab.core.suts.claude import Claude, check_claude, claude_of, fits, think
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.failures import unexpected, words_of
 from vlmlab.core.suts.http_json import JsonEndpoint
-from vlmlab.core.suts.provider import CallFailure, ProviderCall, ProviderReply
+from vlmlab.core.suts.provider import CallFailure, ProviderCall, ProviderReply, check_bytes
 from vlmlab.core.suts.remote_params import AnthropicParams
 from vlmlab.core.suts.reply_fields import count, member, objects, text, total
 
@@ -27,6 +27,9 @@ FINISH: Mapping[str, FinishReason] = {
     "refusal": "refusal",
 }
 """Every other reason is "other"."""
+
+MOST_PICTURE_BYTES = 5 * 2**20 * 3 // 4
+"""Of one picture: its base64 may have 5 MiB."""
 
 _SPENT = frozenset({"contract_spend_limit_reached", "enforced_spend_limit_reached"})
 
@@ -70,6 +73,7 @@ class AnthropicProvider:
         if not self._has_key:
             raise CallFailure("key", "This system has no Anthropic API key. Choose one.", is_retryable=False)
         check_size(call.sent_size, self._claude)
+        check_bytes(call.image_png, most=MOST_PICTURE_BYTES)
         picture = base64.b64encode(call.image_png).decode("ascii")
         return read_reply(self._endpoint.post(PATH, self._body(call, picture)))
 
@@ -145,7 +149,7 @@ def read_reply(answer: Mapping[str, object]) -> ProviderReply:
         ),
         output_tokens=count(member(usage, "output_tokens")),
         reasoning_tokens=count(member(usage, "output_tokens_details", "thinking_tokens")),
-        served_model=text(answer.get("model")),
+        served_model=text(answer.get("model"))[:200],
     )
 
 

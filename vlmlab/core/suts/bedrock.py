@@ -16,11 +16,13 @@ from vlmlab.core.suts.bedrock_failures import failure_of_error
 from vlmlab.core.suts.claude import check_claude, claude_of, thinking_fields
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.failures import unexpected
-from vlmlab.core.suts.provider import ProviderCall, ProviderReply
+from vlmlab.core.suts.provider import ProviderCall, ProviderReply, check_bytes
 from vlmlab.core.suts.remote_params import BedrockParams
 from vlmlab.core.suts.reply_fields import count, member, objects, text, total
 
 CONNECT_TIMEOUT_S = 10.0
+MOST_PICTURE_BYTES = 3_750_000
+"""Of one picture of Converse."""
 
 FINISH: Mapping[str, FinishReason] = {
     "end_turn": "stop",
@@ -99,6 +101,7 @@ class BedrockProvider:
         """
         if self._claude is not None:
             check_size(call.sent_size, self._claude)
+        check_bytes(call.image_png, most=MOST_PICTURE_BYTES)
         request = request_of(self._params, call, call.image_png)
         try:
             answer = self._connected().converse(**request)
@@ -176,6 +179,12 @@ def check_params(params: BedrockParams) -> None:
     Raises:
         ConfigError: what to change, and at which field.
     """
+    if not params.model[0].isalnum() or {"", ".", ".."} & set(params.model.split("/")):
+        raise ConfigError(
+            f"“{params.model}” is no model id of Bedrock.",
+            hint="Write the model's id, an inference profile or its ARN as the AWS console shows it.",
+            field="model",
+        )
     claude = claude_of(params.model)
     if claude is not None:
         check_claude(params, claude)
@@ -240,5 +249,5 @@ def read_reply(answer: Mapping[str, object]) -> ProviderReply:
             count(member(usage, "cacheWriteInputTokens")),
         ),
         output_tokens=count(member(usage, "outputTokens")),
-        served_model=text(member(answer, "trace", "promptRouter", "invokedModelId")),
+        served_model=text(member(answer, "trace", "promptRouter", "invokedModelId"))[:200],
     )

@@ -2,12 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 
-from vlmlab.core.suts.failures import failure_of_status, plain_words, retry_after_of
+from vlmlab.core.suts.failures import (
+    failure_of_status,
+    filtered,
+    is_filtered,
+    plain_words,
+    retry_after_of,
+)
 from vlmlab.core.suts.provider import CallFailure, FailureKind
+from vlmlab.core.suts.redaction import Redactor
 from vlmlab.core.suts.reply_fields import member, text
 
 _KEY = "AWS refused the credentials. Check that the key is valid, not expired, and of the right account."
-_FEW_TRIES = 2
+_FEW_TRIES, _MOST_TIMEOUTS = 2, 3
 # Kind, whether another try may help, most tries, and the sentence; "{words}" is what AWS said.
 _CODES: dict[str, tuple[FailureKind, bool, int | None, str]] = {
     "ThrottlingException": ("rate_limit", True, None, "Bedrock is asked too often. Lower the calls at once."),
@@ -85,8 +92,7 @@ def failure_of_error(error: Exception, *, secrets: Sequence[str], now_s: float) 
         failure = _of_botocore(error)
     else:
         return None
-    for secret in secrets:
-        failure.message = failure.message.replace(secret, "[key removed]")
+    failure.message = Redactor(secrets).words(failure.message)
     failure.args = (failure.message,)
     return failure
 
@@ -98,6 +104,8 @@ def _of_answer(response: Mapping[str, object], *, now_s: float) -> CallFailure:
         return CallFailure("key", _KEY, is_retryable=False)
     if code == "ValidationException" and "model identifier" in said.lower():
         code = "ResourceNotFoundException"
+    if code == "ValidationException" and is_filtered(code, said):
+        return filtered(said)
     headers = member(response, "ResponseMetadata", "HTTPHeaders")
     pairs = headers.items() if isinstance(headers, Mapping) else ()
     wait = retry_after_of({str(name).lower(): str(value) for name, value in pairs}, now_s=now_s)
@@ -131,6 +139,7 @@ def _of_botocore(error: Exception) -> CallFailure:
             "timeout",
             "Bedrock did not answer in time. Try again later, or raise the time limit.",
             is_retryable=True,
+            max_tries=_MOST_TIMEOUTS,
         )
     if isinstance(error, exceptions.ParamValidationError | exceptions.NoRegionError):
         return CallFailure(

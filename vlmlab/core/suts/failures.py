@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from vlmlab.core.suts.provider import CallFailure, FailureKind
@@ -14,6 +15,20 @@ _SPENT_CODE = re.compile(
 _SPENT_WORDS = re.compile(
     r"credit balance|insufficient[ _](?:balance|credits?|funds|quota)|out of credits|payment required", re.I
 )
+# A filter's refusal is an outcome of the question, whatever the status it comes with. Codes of OpenAI, Azure,
+# OpenRouter, DashScope and Zhipu, and the words of those who send a general code.
+_FILTER_CODE = re.compile(
+    r"content_?filter|content_policy_violation|responsibleaipolicyviolation|data_?inspection_?failed"
+    r"|moderation_blocked|sensitive_words|\b1301\b",
+    re.IGNORECASE,
+)
+_FILTER_WORDS = re.compile(
+    r"blocked by (?:our |the |a )?content filter|content management policy|content filtering policy"
+    r"|flagged as potentially violating|requires moderation.{0,80}flagged|inappropriate content"
+    r"|not allowed by our safety system",
+    re.IGNORECASE,
+)
+_FILTER_STATUSES = frozenset({400, 403, 422, 451})
 _MODEL = re.compile(r"\bmodel\b", re.IGNORECASE)
 _TITLE = re.compile(rb"<title[^>]{0,200}>([^<]{1,300})", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
@@ -48,6 +63,8 @@ def failure_of_status(
         raw: the answer's bytes, from which the title of a web page is quoted.
     """
     said = words_of(body) or page_title(raw)
+    if status in _FILTER_STATUSES and is_filtered(codes_of(body), said):
+        return filtered(said)
     is_spent = _SPENT_CODE.search(codes_of(body)) or _SPENT_WORDS.search(said)
     if is_spent and status in (400, 403, 429):
         status = 402
@@ -68,6 +85,19 @@ def _unlisted(status: int) -> tuple[FailureKind, bool, str]:
     if status >= 500:
         return "server", True, "The server failed{words}. Try again later."
     return "request", False, "The server refused the request{words}."
+
+
+def is_filtered(codes: str, words: str) -> bool:
+    """Return whether an error's codes or words are those of a safety filter."""
+    return bool(_FILTER_CODE.search(codes) or _FILTER_WORDS.search(words))
+
+
+def filtered(said: str) -> CallFailure:
+    """Return the failure that says that a safety filter answered instead of the model."""
+    words = f" (“{said}”)" if said else ""
+    return CallFailure(
+        "filtered", f"The provider's safety filter stopped the call{words}.", is_retryable=False
+    )
 
 
 def not_json(raw: bytes) -> CallFailure:
@@ -114,7 +144,8 @@ def words_of(body: object) -> str:
 def codes_of(body: object) -> str:
     """Return the codes and types beside an error's words, for telling one failure from another."""
     error = body.get("error") if isinstance(body, Mapping) else None
-    places = [place for place in (body, error) if isinstance(place, Mapping)]
+    inner = error.get("innererror") if isinstance(error, Mapping) else None
+    places = [place for place in (body, error, inner) if isinstance(place, Mapping)]
     found = [place.get(key) for place in places for key in ("code", "type", "status")]
     return " ".join(code for code in found if isinstance(code, str))[:_MOST_WORDS]
 
@@ -147,7 +178,10 @@ def retry_after_of(headers: Mapping[str, str], *, now_s: float) -> float | None:
     if seconds is not None or not said:
         return seconds
     try:
-        return max(0.0, parsedate_to_datetime(said).timestamp() - now_s)
+        date = parsedate_to_datetime(said)
+        # A date without a zone is meant as GMT, as every date of HTTP is.
+        date = date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+        return max(0.0, date.timestamp() - now_s)
     except (ValueError, OverflowError, TypeError, OSError):
         return None
 

@@ -11,9 +11,9 @@ from vlmlab.core.suts.base import FinishReason
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.failures import unexpected, words_of
 from vlmlab.core.suts.http_json import JsonEndpoint
-from vlmlab.core.suts.provider import CallFailure, ProviderCall, ProviderReply
+from vlmlab.core.suts.provider import CallFailure, ProviderCall, ProviderReply, check_bytes
 from vlmlab.core.suts.remote_params import GeminiParams
-from vlmlab.core.suts.reply_fields import count, member, objects, text, total
+from vlmlab.core.suts.reply_fields import count, member, objects, output_count, text, total
 
 GOOGLE = "https://generativelanguage.googleapis.com"
 
@@ -32,12 +32,15 @@ FINISH: Mapping[str, FinishReason] = {
     "BLOCKLIST": "safety",
     "PROHIBITED_CONTENT": "safety",
     "SPII": "safety",
+    "RECITATION": "safety",
     "IMAGE_SAFETY": "safety",
     "IMAGE_PROHIBITED_CONTENT": "safety",
     "MODEL_ARMOR": "safety",
     "ESCALATION": "safety",
 }
-"""Every other reason, such as RECITATION, is "other"."""
+"""Every other reason, such as LANGUAGE, is "other"."""
+MOST_REQUEST_BYTES = 100_000_000
+"""Of a whole request with its picture inside."""
 
 _NAME = re.compile(r"(?:models/)?([A-Za-z0-9][A-Za-z0-9._-]*)")
 _GENERATION = re.compile(r"gemini-(\d{1,2})(?:\.(\d{1,2}))?(?![0-9])")
@@ -83,6 +86,7 @@ class GeminiProvider:
         """
         if not self._has_key:
             raise CallFailure("key", "This system has no Gemini API key. Choose one.", is_retryable=False)
+        check_bytes(call.image_png, most=MOST_REQUEST_BYTES * 3 // 4 - 200_000)
         picture = base64.b64encode(call.image_png).decode("ascii")
         return read_reply(self._endpoint.post(self._path, _body(self._params, call, picture)))
 
@@ -113,12 +117,17 @@ def read_reply(answer: Mapping[str, object]) -> ProviderReply:
     """
     usage = answer.get("usageMetadata")
     thoughts = count(member(usage, "thoughtsTokenCount"))
+    sent = total(count(member(usage, "promptTokenCount")), count(member(usage, "toolUsePromptTokenCount")))
     tokens = {
-        "input_tokens": count(member(usage, "promptTokenCount")),
-        "output_tokens": total(count(member(usage, "candidatesTokenCount")), thoughts),
+        "input_tokens": sent,
+        "output_tokens": output_count(
+            input_tokens=sent,
+            said=total(count(member(usage, "candidatesTokenCount")), thoughts),
+            total_tokens=count(member(usage, "totalTokenCount")),
+        ),
         "reasoning_tokens": thoughts,
     }
-    served = text(answer.get("modelVersion"))
+    served = text(answer.get("modelVersion"))[:200]
     candidates = objects(answer.get("candidates"))
     if not candidates:
         if not text(member(answer, "promptFeedback", "blockReason")):

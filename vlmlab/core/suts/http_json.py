@@ -1,6 +1,7 @@
 """JSON over HTTP to one endpoint: guarded connections, no redirects, bounded replies, no key in any word."""
 
 import json
+import logging
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -23,12 +24,13 @@ from vlmlab.core.suts.guarded import (
 )
 from vlmlab.core.suts.network import NetworkPolicy, check_endpoint
 from vlmlab.core.suts.provider import CallFailure
+from vlmlab.core.suts.redaction import Redactor
 
 MOST_REPLY_BYTES = 16_000_000
 Explain = Callable[[int, JsonValue, CallFailure], CallFailure]
 _MOST_CONNECTIONS = 64
 _IDLE_S = 30.0
-_REMOVED = "[key removed]"
+_MOST_TIMEOUTS = 3  # each may take minutes, and providers charge for answers that nobody waited for
 _OPEN_HEADERS = frozenset(
     {"accept", "accept-encoding", "anthropic-beta", "anthropic-version", "content-type", "user-agent"}
 )
@@ -73,7 +75,8 @@ class JsonEndpoint:
         explain: Explain | None = None,
     ) -> None:
         self.endpoint = check_endpoint(base_url, policy)
-        self._secrets = _secrets_of(headers)
+        self._redactor = Redactor(_secrets_of(headers))
+        _keep_out_of_logs()
         self._headers = {"Content-Type": "application/json", "Accept": "application/json", **headers}
         self._timeout_s = timeout_s
         self._clock = clock
@@ -133,19 +136,15 @@ class JsonEndpoint:
             raise self._timed_out("nobody answered at") from None
         except httpcore2.TimeoutException:
             raise self._timed_out("no complete answer came from") from None
-        except httpcore2.LocalProtocolError as error:
-            raise CallFailure("request", "The request cannot be sent as HTTP.", is_retryable=False) from error
+        except httpcore2.LocalProtocolError:  # its words quote headers
+            raise CallFailure("request", "The request cannot be sent as HTTP.", is_retryable=False) from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise self._disconnected(error) from None
         return self._parsed(status, headers, raw)
 
     def redacted(self, text: str) -> str:
-        """Return text without the key, also where a server quotes it shortened."""
-        for secret in self._secrets:
-            text = text.replace(secret, _REMOVED)
-            if len(secret) >= 16:
-                text = re.sub(rf"{re.escape(secret[:6])}[^\s\"'“”,;]*", _REMOVED, text)
-        return text
+        """Return an error's words without the key, also where a server quotes it shortened."""
+        return self._redactor.words(text)
 
     def close(self) -> None:
         """Close the connections, also those that a call waits on."""
@@ -190,9 +189,7 @@ class JsonEndpoint:
 
     def _parsed(self, status: int, headers: Mapping[str, str], raw: bytes) -> dict[str, JsonValue]:
         """Return the object of a good answer; every word of it is free of the key."""
-        for secret in self._secrets:
-            raw = raw.replace(secret.encode(), _REMOVED.encode())
-        body = _json_of(raw)
+        body = self._redactor.answer(_json_of(raw))
         if not 200 <= status < 300:
             wait = retry_after_of(headers, now_s=self._now())
             failure = failure_of_status(status, body, retry_after_s=wait, raw=raw)
@@ -202,7 +199,10 @@ class JsonEndpoint:
             failure.args = (failure.message,)
             raise failure
         if body is None:
-            raise not_json(raw)
+            failure = not_json(raw)
+            failure.message = self.redacted(failure.message)
+            failure.args = (failure.message,)
+            raise failure
         if not isinstance(body, dict):
             raise unexpected("no JSON object")
         return body
@@ -213,6 +213,7 @@ class JsonEndpoint:
             f"In {self._timeout_s:g} seconds {what} {self.endpoint.authority}. Try again later, raise the "
             "time limit, or ask for shorter replies.",
             is_retryable=True,
+            max_tries=_MOST_TIMEOUTS,
         )
 
     def _disconnected(self, error: Exception) -> CallFailure:
@@ -294,6 +295,13 @@ def _secrets_of(headers: Mapping[str, str]) -> tuple[str, ...]:
                 hint="Copy it again from the provider's page.",
                 field="api_key",
             )
-        if name.lower() not in _OPEN_HEADERS and len(value) >= 8:
+        if name.lower() not in _OPEN_HEADERS:
             found.append(value.removeprefix("Bearer "))
-    return tuple(sorted(found, key=len, reverse=True))
+    return tuple(found)
+
+
+def _keep_out_of_logs() -> None:
+    """Keep httpcore's finest log quiet: it writes a server's headers, which may repeat the key."""
+    for name in ("httpcore2", "httpx2"):
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))

@@ -236,7 +236,10 @@ def endpoint_of(url: str) -> Endpoint:
             f"“{host[:80]}” is not a host name.",
             "Write the name in plain letters; an international one in its xn-- form.",
         )
-    return Endpoint(scheme, host, port, match["path"].rstrip("/"))
+    path = match["path"].rstrip("/")
+    if {".", ".."} & set(path.split("/")):
+        raise _refused("The address has dots for a part of its path.", "Write the path as the server has it.")
+    return Endpoint(scheme, host, port, path)
 
 
 def _bracketed(host: str) -> IPv6Address:

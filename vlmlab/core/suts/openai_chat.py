@@ -13,7 +13,7 @@ from vlmlab.core.suts.guarded import Connector, Resolver
 from vlmlab.core.suts.http_json import JsonEndpoint
 from vlmlab.core.suts.provider import CallFailure, ProviderCall, ProviderReply
 from vlmlab.core.suts.remote_params import OpenAIChatParams
-from vlmlab.core.suts.reply_fields import count, member, objects, text
+from vlmlab.core.suts.reply_fields import count, member, objects, output_count, text
 
 _PATH = "/chat/completions"
 # What this adapter decides itself; another answer than one whole text could not be read.
@@ -31,8 +31,17 @@ _FINISHES: dict[str, FinishReason] = {
     "stop": "stop",
     "eos": "stop",
     "length": "length",
+    "model_length": "length",
+    "max_tokens": "length",
+    "sensitive": "safety",
     "content_filter": "safety",
     "refusal": "refusal",
+}
+# A server that gave up midway has not let the model answer; what it sent till then is no answer.
+_BROKEN_OFF = {
+    "error": "The server failed midway through its answer. Try again later.",
+    "abort": "The server broke the answer off. Try again later.",
+    "network_error": "The server lost its model midway through the answer. Try again later.",
 }
 
 
@@ -125,24 +134,45 @@ def read_completion(body: Mapping[str, JsonValue]) -> ProviderReply:
     choices = objects(body.get("choices"))
     if not choices:
         raise _failure_inside(body) if body.get("error") else unexpected("no choice")
-    choice = choices[0]
+    # Servers that were told to make several send them in the order in which they end.
+    choice = next((one for one in choices if one.get("index") == 0), choices[0])
+    said = text(choice.get("finish_reason"))
+    if choice.get("error"):
+        raise _failure_inside(choice)
+    if said in _BROKEN_OFF:
+        raise CallFailure("server", _BROKEN_OFF[said], is_retryable=True)
     message = choice.get("message")
     if not isinstance(message, Mapping):
         raise unexpected("no message in its choice")
     answer = _visible(message.get("content"))
-    refusal = text(message.get("refusal"))
-    usage = body.get("usage")
-    finish = _FINISHES.get(text(choice.get("finish_reason")), "other")
-    if refusal and not answer:
-        answer, finish = refusal, "refusal"
+    refusal = text(message.get("refusal")) or _refused(message.get("content"))
+    finish = "refusal" if refusal else _FINISHES.get(said, "other")
     return ProviderReply(
-        text=answer,
+        text=answer or refusal,
         finish_reason=finish,
-        input_tokens=count(member(usage, "prompt_tokens")),
-        output_tokens=count(member(usage, "completion_tokens")),
-        reasoning_tokens=count(member(usage, "completion_tokens_details", "reasoning_tokens")),
         served_model=text(body.get("model"))[:200],
+        **_tokens(body.get("usage")),
     )
+
+
+def _tokens(usage: object) -> dict[str, int | None]:
+    """Return what was sent and received; xAI and Google's bridge count thinking in the total only."""
+    sent, said = count(member(usage, "prompt_tokens")), count(member(usage, "completion_tokens"))
+    thinking = count(member(usage, "completion_tokens_details", "reasoning_tokens"))
+    if said is not None and thinking is not None and thinking > said:
+        said += thinking  # thinking is not part of the reply's tokens
+    return {
+        "input_tokens": sent,
+        "output_tokens": output_count(
+            input_tokens=sent, said=said, total_tokens=count(member(usage, "total_tokens"))
+        ),
+        "reasoning_tokens": thinking,
+    }
+
+
+def _refused(content: object) -> str:
+    """Return the words of a refusal that stands among the parts of an answer."""
+    return "".join(text(part.get("refusal")) for part in objects(content) if part.get("type") == "refusal")
 
 
 def _visible(content: object) -> str:
@@ -153,7 +183,7 @@ def _visible(content: object) -> str:
     return text(content)
 
 
-def _failure_inside(body: Mapping[str, JsonValue]) -> CallFailure:
+def _failure_inside(body: Mapping[str, object]) -> CallFailure:
     """Return the failure of an error that came with a good status, as routers between servers send it."""
     code = member(body, "error", "code")
     return failure_of_status(code if isinstance(code, int) and 400 <= code < 600 else 400, body)

@@ -27,6 +27,34 @@ def cost_of(params: RemoteParams, *, input_tokens: int | None, output_tokens: in
     return (sent + received) / _TOKENS_EACH
 
 
+def cost_of_reply(
+    params: RemoteParams,
+    prompt: str,
+    sent_size: tuple[int, int],
+    *,
+    input_tokens: int | None,
+    output_tokens: int | None,
+    is_empty: bool,
+) -> float:
+    """Return the US dollars of an answered call; what a provider leaves unsaid counts as the most it can be.
+
+    A spending limit would never be reached by calls whose tokens nobody reports.
+
+    Args:
+        params: settings of the system.
+        prompt: complete user text.
+        sent_size: width and height in pixels of the picture as it was sent.
+        input_tokens: as reported.
+        output_tokens: as reported.
+        is_empty: whether a filter stopped the call before anything came back.
+    """
+    if input_tokens is None:
+        input_tokens = most_input_tokens(params, prompt, sent_size)
+    if output_tokens is None:
+        output_tokens = 0 if is_empty else params.max_output_tokens
+    return cost_of(params, input_tokens=input_tokens, output_tokens=output_tokens)
+
+
 def most_a_call_costs(params: RemoteParams, prompt: str, picture_size: tuple[int, int]) -> float | None:
     """Return an upper bound in US dollars of one answered call; None when a price is unknown.
 

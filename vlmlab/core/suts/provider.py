@@ -9,7 +9,7 @@ from vlmlab.core.suts.base import FinishReason
 
 FailureKind = Literal[
     "connection", "timeout", "rate_limit", "overloaded", "server", "key", "quota", "model", "request",
-    "too_large", "not_json", "address",
+    "too_large", "not_json", "address", "filtered", "closed",
 ]  # fmt: skip
 
 
@@ -64,7 +64,7 @@ class CallFailure(Exception):  # noqa: N818 - a failed try, of which the retry l
     """One try of a call that brought no answer.
 
     Args:
-        kind: what went wrong.
+        kind: what went wrong; "filtered" means that a safety filter answered instead of the model.
         message: a sentence a person can act on, without keys.
         is_retryable: whether another try may help.
         retry_after_s: what the provider asked to wait, in seconds.
@@ -86,6 +86,23 @@ class CallFailure(Exception):  # noqa: N818 - a failed try, of which the retry l
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
         self.max_tries = max_tries
+
+
+def check_bytes(png: bytes, *, most: int) -> None:
+    """Refuse to send a picture that the provider would refuse for its bytes.
+
+    It is not made smaller here: another size would move boxes, and another format would change pixels.
+
+    Raises:
+        CallFailure: it has more bytes.
+    """
+    if len(png) > most:
+        raise CallFailure(
+            "too_large",
+            f"A picture has {len(png) / 1e6:.2f} MB as PNG, and the provider takes {most / 1e6:.2f} MB. "
+            "Lower the longest side.",
+            is_retryable=False,
+        )
 
 
 class Provider(Protocol):

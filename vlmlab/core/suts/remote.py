@@ -6,16 +6,18 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from vlmlab.core.errors import ImageError
 from vlmlab.core.seeding import rng_for
 from vlmlab.core.suts.base import SutInfo, SutReply, SutRequest
+from vlmlab.core.suts.breaker import Breaker
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.network import endpoint_of
 from vlmlab.core.suts.pictures import fit_picture
-from vlmlab.core.suts.prices import cost_of, has_prices, likely_input_tokens
+from vlmlab.core.suts.prices import cost_of_reply, has_prices, likely_input_tokens
 from vlmlab.core.suts.provider import CallFailure, Provider, ProviderCall, ProviderReply
 from vlmlab.core.suts.providers import provider_kind
 from vlmlab.core.suts.remote_params import UNIDENTIFYING, RemoteParams
@@ -26,6 +28,8 @@ from vlmlab.core.suts.throttle import Throttle
 ENGINE_VERSION = "1"
 _SIGN_OF_LIFE_S = 10.0
 _GUESSED_OUTPUT_TOKENS = 256
+_CLOSED = "The system was closed meanwhile."
+_NOT_SENT = "(Not sent: the calls before it failed like this.)"
 
 
 def load_remote(params: RemoteParams, context: SutContext) -> "RemoteSut":
@@ -96,9 +100,14 @@ class RemoteSut:
         return self._throttle.limit
 
     def generate(self, requests: Sequence[SutRequest]) -> list[SutReply]:
-        """Answer every request, in order; a call that finally fails becomes a call error."""
+        """Answer every request, in order; a call that finally fails becomes a call error.
+
+        When several calls in a row finally fail for the server's sake, the rest of these requests is not
+        sent and fails with the same sentence; the next batch asks again.
+        """
         self._require_open()
-        futures = [self._threads.submit(self._answer, request) for request in requests]
+        breaker = Breaker()
+        futures = [self._threads.submit(self._answer, request, breaker) for request in requests]
         try:
             self._follow(set(futures))
             return [future.result() for future in futures]
@@ -114,7 +123,8 @@ class RemoteSut:
         """End waiting calls and close the connections, which ends the calls on them too."""
         self._closed.set()
         self._provider.close()
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        # Calls in line end by themselves: nobody is told when one of them is cancelled here.
+        self._threads.shutdown(wait=True)
 
     def _require_open(self) -> None:
         if self._closed.is_set():
@@ -127,35 +137,50 @@ class RemoteSut:
             for _ in range(max(1, len(done))):
                 self._on_progress()
 
-    def _answer(self, request: SutRequest) -> SutReply:
+    def _answer(self, request: SutRequest, breaker: Breaker) -> SutReply:
+        if self._closed.is_set():
+            return SutReply("", "other", call_error=_CLOSED, n_attempts=0)
+        if breaker.failure is not None:
+            return SutReply("", "other", call_error=f"{breaker.failure.message} {_NOT_SENT}", n_attempts=0)
         try:
             call = call_of(self._params, request)
         except ImageError as error:
             return SutReply("", "other", call_error=str(error), n_attempts=0)
-        latencies: list[float] = []
+        tries = _Tries()
         tried = with_retries(
-            lambda: self._send(call, latencies),
+            lambda: self._send(call, tries),
             self._retries,
             clock=self._clock,
-            sleep=self._sleep,
+            sleep=lambda seconds: self._rest(seconds, breaker),
             jitter=lambda n_tries: _jitter(request, n_tries),
+            began_at=lambda: tries.first_at,
         )
-        return self._reply(call, tried, latencies[-1] if latencies else 0.0)
+        if tried.failure is None or tried.failure.kind == "filtered":
+            breaker.answered()
+        else:
+            breaker.failed(tried.failure)
+        return self._reply(call, tried, tries.latency_ms)
 
-    def _send(self, call: ProviderCall, latencies: list[float]) -> ProviderReply:
+    def _rest(self, seconds: float, breaker: Breaker) -> bool:
+        """Wait before the next try; return whether there is to be none."""
+        return breaker.is_retry_vain or self._sleep(seconds) is True or breaker.is_retry_vain
+
+    def _send(self, call: ProviderCall, tries: "_Tries") -> ProviderReply:
         """Send a call once, when the throttle lets it in."""
         ticket = self._throttle.enter(
             likely_input_tokens(self._params, call.prompt, call.sent_size),
             min(self._params.max_output_tokens, _GUESSED_OUTPUT_TOKENS),
         )
         started_at = self._clock()
+        if tries.first_at is None:
+            tries.first_at = started_at
         try:
             if self._closed.is_set():
-                raise CallFailure("connection", "The system was closed meanwhile.", is_retryable=False)
+                raise CallFailure("closed", _CLOSED, is_retryable=False)
             reply = self._provider.send(call)
         except CallFailure as failure:
             if failure.kind in ("rate_limit", "overloaded"):
-                self._throttle.slowed(ticket, wait_s=self._bounded(failure.retry_after_s))
+                self._throttle.slowed(ticket, wait_s=self._waited_for(failure.retry_after_s))
             else:
                 self._throttle.failed(ticket)
             raise
@@ -163,15 +188,18 @@ class RemoteSut:
             self._throttle.failed(ticket)
             raise
         finally:
-            latencies.append((self._clock() - started_at) * 1000)
+            tries.latency_ms = max(0.0, self._clock() - started_at) * 1000
         self._throttle.succeeded(ticket, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
         return reply
 
-    def _bounded(self, wait_s: float | None) -> float | None:
-        return None if wait_s is None else min(wait_s, self._retries.longest_wait_s)
+    def _waited_for(self, wait_s: float | None) -> float | None:
+        """Return what all calls wait; None for a wait that is too long, after which the call has failed."""
+        return None if wait_s is None or wait_s > self._retries.longest_wait_s else wait_s
 
     def _reply(self, call: ProviderCall, tried: Tried[ProviderReply], latency_ms: float) -> SutReply:
         answer, failure = tried.answer, tried.failure
+        if failure is not None and failure.kind == "filtered":
+            answer = ProviderReply("", "safety")
         if answer is None:
             words = failure.message if failure is not None else "The call failed."
             return SutReply(
@@ -184,14 +212,32 @@ class RemoteSut:
             latency_ms=latency_ms,
             input_tokens=answer.input_tokens,
             output_tokens=answer.output_tokens,
-            cost_usd=cost_of(
-                self._params, input_tokens=answer.input_tokens, output_tokens=answer.output_tokens
+            cost_usd=cost_of_reply(
+                self._params,
+                call.prompt,
+                call.sent_size,
+                input_tokens=answer.input_tokens,
+                output_tokens=answer.output_tokens,
+                is_empty=not answer.text and answer.finish_reason == "safety",
             ),
             n_attempts=tried.n_attempts,
             seen_size=call.sent_size,
             reasoning_tokens=answer.reasoning_tokens,
             served_model=answer.served_model,
         )
+
+
+@dataclass
+class _Tries:
+    """What the tries of one call took.
+
+    Attributes:
+        first_at: when the first one was sent, after every limit of ours.
+        latency_ms: wall time of the last one.
+    """
+
+    first_at: float | None = None
+    latency_ms: float = 0.0
 
 
 def call_of(params: RemoteParams, request: SutRequest) -> ProviderCall:

@@ -77,10 +77,10 @@ class RemoteParams(BaseModel):
         default=4, ge=1, le=64, title="Calls at once", description="Most calls in flight; fewer after a 429."
     )
     requests_per_minute: float | None = Field(
-        default=None, gt=0, le=100_000, title="Calls a minute", description="Empty: no limit of ours."
+        default=None, ge=0.01, le=100_000, title="Calls a minute", description="Empty: no limit of ours."
     )
     tokens_per_minute: float | None = Field(
-        default=None, gt=0, le=1e9, title="Tokens a minute", description="Empty: no limit of ours."
+        default=None, ge=1, le=1e9, title="Tokens a minute", description="Empty: no limit of ours."
     )
     timeout_s: float = Field(
         default=120.0, ge=1, le=600, title="Time limit", description="Seconds one try of a call may take."

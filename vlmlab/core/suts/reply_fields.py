@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-_MOST_TOKENS = 2**53
+_MOST_TOKENS = 100_000_000  # more than any call has; a larger number is nonsense, and no column takes it
 
 
 def member(value: object, *names: str) -> object:
@@ -25,7 +25,12 @@ def text(value: object) -> str:
 
 
 def count(value: object) -> int | None:
-    """Return a whole number of at least 0, None for everything else."""
+    """Return a whole number of at least 0, None for everything else.
+
+    JSON knows one kind of number, so 12.0 is a whole one too.
+    """
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value <= _MOST_TOKENS else None
@@ -35,3 +40,18 @@ def total(*counts: int | None) -> int | None:
     """Return the sum of the known counts, None when none is known."""
     known = [one for one in counts if one is not None]
     return sum(known) if known else None
+
+
+def output_count(*, input_tokens: int | None, said: int | None, total_tokens: int | None) -> int | None:
+    """Return the tokens that came back, thinking included.
+
+    Some providers count thinking in their total only, and it is billed all the same.
+
+    Args:
+        input_tokens: tokens that were sent.
+        said: tokens of the reply as reported.
+        total_tokens: both together as reported.
+    """
+    if total_tokens is None or input_tokens is None:
+        return said
+    return max(said or 0, total_tokens - input_tokens)

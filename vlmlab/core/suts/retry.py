@@ -18,7 +18,7 @@ class RetryPolicy:
         first_delay_s: before the second try; doubles with every further one.
         longest_delay_s: where the doubling ends.
         longest_wait_s: a provider that asks to wait longer than this is not waited for.
-        total_s: no further try begins later than this after the first.
+        total_s: no further try begins later than this after the first was sent.
     """
 
     most_tries: int = 6
@@ -63,6 +63,7 @@ def with_retries(
     clock: Callable[[], float],
     sleep: Callable[[float], object],
     jitter: Callable[[int], float],
+    began_at: Callable[[], float | None] = lambda: None,
 ) -> Tried[Answer]:
     """Send a call until it is answered, cannot be, or enough was tried.
 
@@ -72,8 +73,10 @@ def with_retries(
         clock: seconds that only grow.
         sleep: waits so many seconds; True means that waiting was cut short and nothing more is sent.
         jitter: number in [0, 1) for the wait after so many tries.
+        began_at: when the first try was sent; None counts from the start of this call, and so the time in
+            which a limit of ours kept the first try back.
     """
-    started_at = clock()
+    called_at = clock()
     n_tries = 0
     while True:
         n_tries += 1
@@ -81,7 +84,9 @@ def with_retries(
             return Tried(send(), None, n_tries)
         except CallFailure as failure:
             wait = _wait_after(failure, policy, n_tries, jitter)
-            is_late = wait is not None and clock() - started_at + wait > policy.total_s
+            first_at = began_at()
+            spent = clock() - (called_at if first_at is None else first_at)
+            is_late = wait is not None and spent + wait > policy.total_s
             if wait is None or is_late or sleep(wait) is True:
                 return Tried(None, failure, n_tries)
 

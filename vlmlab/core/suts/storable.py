@@ -21,6 +21,7 @@ def storable_text(text: str) -> str:
 def storable_reply(reply: SutReply) -> SutReply:
     """Return a reply whose texts can be stored; it is read as stored, so a replay reads the same."""
     text, error = storable_text(reply.text), storable_text(reply.call_error)
-    if (text, error) == (reply.text, reply.call_error):
+    served = storable_text(reply.served_model)
+    if (text, error, served) == (reply.text, reply.call_error, reply.served_model):
         return reply
-    return replace(reply, text=text, call_error=error)
+    return replace(reply, text=text, call_error=error, served_model=served)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _LEARNING_RATE = 0.2
+_LONGEST_SLEEP_S = 3600.0  # a lock waits for no number of seconds that is too large; it is slept in parts
 
 
 class Pace:
@@ -59,7 +60,7 @@ class Throttle:
         requests_per_minute: None for no limit.
         tokens_per_minute: None for no limit.
         clock: seconds that only grow.
-        sleep: waits so many seconds.
+        sleep: waits so many seconds; True means that waiting was cut short.
     """
 
     def __init__(
@@ -106,9 +107,26 @@ class Throttle:
                 self._not_before - now, self._requests.reserve(1.0, now), self._tokens.reserve(tokens, now)
             )
             ticket = Ticket(self._n_cuts, tokens)
-        if wait > 0:
-            self._sleep(wait)
+        try:
+            self._wait_for(wait, now)
+        except BaseException:
+            self.failed(ticket)
+            raise
         return ticket
+
+    def _wait_for(self, seconds: float, now: float) -> None:
+        """Wait for a call's turn, and on when the provider said meanwhile that nothing may be sent."""
+        waited_until = now + seconds
+        while seconds > 0:
+            while seconds > 0:
+                step = min(seconds, _LONGEST_SLEEP_S)
+                if self._sleep(step) is True:
+                    return
+                seconds -= step
+            with self._changed:
+                if self._not_before > waited_until:
+                    seconds = self._not_before - self._clock()
+                    waited_until = self._not_before
 
     def succeeded(self, ticket: Ticket, *, input_tokens: int | None, output_tokens: int | None) -> None:
         """Give a ticket back after an answer, with the tokens that it really took when they are known."""
