@@ -22,6 +22,7 @@ from vlmlab.core.seeding import derive_seed, rng_for
 from vlmlab.core.stats import clopper_pearson
 from vlmlab.core.suts.base import Sut, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointRoots
+from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.kinds import load_sut
 
 PURPOSE = "pocket-evaluation"
@@ -151,7 +152,7 @@ def main() -> None:
     if not checkpoint.startswith("shipped:"):
         checkpoint = str(Path(checkpoint).resolve())
     settings = {"checkpoint": checkpoint, "batch_size": BATCH, "max_new_tokens": 32}
-    sut = load_sut("transformers_local", settings, CheckpointRoots(allow_any_folder=True))
+    sut = load_sut("transformers_local", settings, SutContext(CheckpointRoots(allow_any_folder=True)))
     rows = list(ask_all(domain, planned_sets(domain, a_size=options.sets), source=source, sut=sut))
     summary = summarised(rows)
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from PIL import Image
 from transformers import BatchFeature
 
@@ -56,6 +57,10 @@ class SplitPictures:
         merged = merge_parts([done[key] for key in keys])
         if merged is None:
             return self._inner(images, **kwargs)
+        if kwargs.get("return_tensors") == "pt":  # one copy; the library makes two
+            merged |= {
+                key: torch.from_numpy(np.stack(one)) for key, one in merged.items() if _are_arrays(one)
+            }
         return BatchFeature(data=merged, tensor_type=kwargs.get("return_tensors"))
 
     def close(self) -> None:
@@ -125,6 +130,10 @@ def _shows_whole_picture_at_one_size(image_processor: Any) -> bool:
         and bool(getattr(image_processor, "do_resize", False))
         and not any(getattr(image_processor, name, False) for name in _CHANGES_THE_VIEW)
     )
+
+
+def _are_arrays(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(one, np.ndarray) for one in values)
 
 
 def _identity(image: Any) -> tuple[int, ...]:
