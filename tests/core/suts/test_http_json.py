@@ -2,6 +2,8 @@
 
 import ipaddress
 import json
+import logging
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpcore2
@@ -21,6 +23,7 @@ from tests.peers.server import (
 )
 from vlmlab.core.errors import SutError
 from vlmlab.core.suts import http_json
+from vlmlab.core.suts.failures import retry_after_of
 from vlmlab.core.suts.http_json import JsonEndpoint
 from vlmlab.core.suts.network import AllowedNetwork, NetworkPolicy
 from vlmlab.core.suts.provider import CallFailure
@@ -325,3 +328,47 @@ def test_an_ipv6_endpoint_is_written_in_brackets_for_the_host_header():
 
     assert remote.post("/ask", {}) == {}
     assert b"Host: [fd00::1]:8080\r\n" in b"".join(sent)
+
+
+def test_the_finest_log_holds_no_header_that_a_server_echoes(peer, caplog):
+    caplog.set_level(logging.DEBUG)
+    peer.next(lambda _asked: json_answer({"answer": 1}, x_echo=f"Bearer {KEY}"))
+
+    endpoint(peer).post("/ask", {"q": 1})
+
+    assert KEY not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "said", ["Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 -0000", "Sun, 06 Nov 1994 08:49:37 GMT"]
+)
+def test_a_date_without_a_zone_is_gmt(said, monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert retry_after_of({"retry-after": said}, now_s=784_111_777.0 - 60) == 60.0
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("0", 0.0),
+        ("-5", None),
+        ("nan", None),
+        ("inf", None),
+        ("1e9", None),
+        ("", None),
+        ("soon", None),
+        ("99999999999", None),
+        ("999999999", 999_999_999.0),
+        ("2.5", 2.5),
+        ("٣", None),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+        ("Fri, 31 Dec 9999 23:59:59 +9999", None),
+    ],
+)
+def test_a_strange_retry_after_is_a_number_or_nothing(said, seconds):
+    assert retry_after_of({"retry-after": said}, now_s=1_800_000_000.0) == seconds

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vlmlab.core.suts.prices import cost_of, has_prices, most_a_call_costs, most_input_tokens
+from vlmlab.core.suts.prices import (
+    cost_of,
+    cost_of_reply,
+    has_prices,
+    most_a_call_costs,
+    most_input_tokens,
+)
 from vlmlab.core.suts.remote_params import OpenAIChatParams
 
 
@@ -61,3 +67,25 @@ def test_no_likely_call_costs_more_than_the_bound(prompt, width, height, output_
     cost = cost_of(PRICED, input_tokens=len(prompt) + int(patches), output_tokens=output_tokens)
 
     assert cost <= (most_a_call_costs(PRICED, prompt, (width, height)) or 0)
+
+
+@pytest.mark.parametrize(
+    ("sent", "received", "is_empty", "dollars"),
+    [
+        (1000, 100, False, (1000 * 2 + 100 * 10) / 1e6),
+        (None, 100, False, (5756 * 2 + 100 * 10) / 1e6),
+        (1000, None, False, (1000 * 2 + 500 * 10) / 1e6),
+        (1000, None, True, 1000 * 2 / 1e6),
+        (0, 0, False, 0.0),
+    ],
+)
+def test_what_a_provider_leaves_unsaid_costs_the_most_it_can(sent, received, is_empty, dollars):
+    cost = cost_of_reply(
+        PRICED, "éab", (2000, 1000), input_tokens=sent, output_tokens=received, is_empty=is_empty
+    )
+
+    assert cost == pytest.approx(dollars)
+
+
+def test_an_unknown_price_costs_nothing_even_without_tokens():
+    assert cost_of_reply(params(), "a", (9, 9), input_tokens=None, output_tokens=None, is_empty=False) == 0.0

@@ -303,3 +303,39 @@ def test_inspect_refuses_an_address_that_is_not_allowed():
         inspect_remote(local, SutContext())
 
     assert refusal.value.field == "base_url"
+
+
+def test_an_answer_without_tokens_counts_as_the_most_that_it_can_cost(make):
+    class Silent(FakeProvider):
+        def send(self, call):
+            super().send(call)
+            return ProviderReply("A")
+
+    sut = make(Silent(), input_price_usd=2, output_price_usd=10, max_output_tokens=500)
+    reply = sut.generate([request("hello")])[0]
+
+    assert reply.input_tokens is None
+    assert reply.cost_usd == pytest.approx((5 + 1 + 3000 + 200) * 2e-6 + 500 * 10e-6)
+
+
+def test_a_filter_is_an_outcome_that_costs_what_was_sent(make):
+    filtered = CallFailure("filtered", "The filter stopped it.", is_retryable=False)
+    sut = make(FakeProvider(filtered), input_price_usd=2, output_price_usd=10)
+
+    reply = sut.generate([request("hello")])[0]
+
+    assert (reply.text, reply.finish_reason, reply.call_error, reply.n_attempts) == ("", "safety", "", 1)
+    assert reply.cost_usd == pytest.approx((5 + 1 + 3000 + 200) * 2e-6)
+    assert reply.seen_size == (16, 12)
+
+
+def test_the_wait_of_a_limit_takes_no_try_away(make):
+    time = Time()
+    sut = make(FakeProvider(time=time), time=time, requests_per_minute=1, concurrency=1)
+    sut.generate([request("a")])
+    sut._provider.failures = [BUSY]
+    time.now = -10_000.0  # the next call waits for more than the time that its tries may take
+
+    reply = sut.generate([request("b")])[0]
+
+    assert (reply.text, reply.n_attempts) == ("to b", 2)

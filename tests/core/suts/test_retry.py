@@ -134,3 +134,19 @@ def test_every_delay_lies_between_half_and_the_longest(n_tries, jitter, first, l
     delay = policy.delay(n_tries, jitter)
 
     assert min(first, longest) / 2 <= delay <= longest
+
+
+def test_the_time_in_which_a_first_try_was_kept_back_does_not_count():
+    time, sent_at = Time(), []
+
+    def send():
+        if not sent_at:
+            time.now += 5000.0  # a limit of ours
+            sent_at.append(time.now)
+        raise retryable()
+
+    result = with_retries(
+        send, POLICY, clock=time.clock, sleep=time.sleep, jitter=lambda _n: 1.0, began_at=lambda: sent_at[0]
+    )
+
+    assert result.n_attempts == POLICY.most_tries

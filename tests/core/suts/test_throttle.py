@@ -178,3 +178,66 @@ def test_threads_never_exceed_the_limit_and_all_come_through():
 def test_a_throttle_needs_room_for_one_call():
     with pytest.raises(ValueError, match="at least 1"):
         Throttle(0)
+
+
+def test_a_call_that_waits_its_turn_keeps_a_wait_that_the_provider_names_meanwhile():
+    limited, own = throttle(requests_per_minute=60)
+    first = limited.enter(0, 0)
+    real = own.sleep
+
+    def sleep(seconds):
+        real(seconds)
+        if len(own.waits) == 1:
+            limited.slowed(first, wait_s=30.0)
+
+    limited._sleep = sleep
+    limited.enter(0, 0)
+
+    assert own.waits == [1.0, 30.0]
+
+
+def test_a_wait_that_ends_by_an_exception_gives_the_place_back():
+    def stopped(_seconds):
+        raise KeyboardInterrupt
+
+    limited = Throttle(1, requests_per_minute=1, clock=lambda: 0.0, sleep=stopped)
+    succeed(limited)
+
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            limited.enter(0, 0)
+
+
+def test_a_wait_that_no_lock_takes_is_slept_in_parts_and_can_be_cut_short():
+    waits = []
+
+    def sleep(seconds):
+        waits.append(seconds)
+        return len(waits) == 3
+
+    limited = Throttle(1, requests_per_minute=1e-300, clock=lambda: 0.0, sleep=sleep)
+    succeed(limited)
+    limited.enter(0, 0)
+
+    assert waits == [3600.0] * 3
+
+
+def test_one_call_above_the_limit_is_sent_and_the_next_one_waits_for_all_of_it():
+    limited, own = throttle(tokens_per_minute=100)
+
+    limited.enter(1000, 0)
+    limited.enter(1000, 0)
+
+    assert own.waits == [600.0]
+
+
+def test_a_clock_that_steps_back_ends_every_wait():
+    limited, own = throttle(requests_per_minute=60)
+    limited.enter(0, 0)
+    own.now = 10.0
+    limited.enter(0, 0)
+    limited._sleep = lambda seconds: own.waits.append(seconds)
+    own.now = 5.0
+    limited.enter(0, 0)
+
+    assert own.waits == [6.0]
