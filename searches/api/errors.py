@@ -12,6 +12,9 @@ from vlmlab.core.errors import VlmLabError
 from vlmlab.web.api_answers import problem
 
 INVALID, CONFLICT = 422, 409
+READABLE = (
+    "Send an object as UTF-8 JSON: at most a megabyte and 64 levels, no NaN or Infinity, and no name twice."
+)
 
 
 class ConflictError(VlmLabError):
@@ -47,7 +50,7 @@ def _not_found(request: HttpRequest, error: Http404 | type[Http404]) -> HttpResp
 def _http_error(request: HttpRequest, error: HttpError | type[HttpError]) -> HttpResponse:
     assert isinstance(error, HttpError)
     if error.status_code == 400:
-        return problem(400, "The body of the request is not JSON.", hint="Send an object as UTF-8 JSON.")
+        return problem(400, "The body of the request is not JSON that can be read.", hint=READABLE)
     return problem(error.status_code, str(error))
 
 

@@ -4,6 +4,7 @@ from ninja import NinjaAPI
 
 from searches.api import account, campaigns, domains, findings, runs, suts
 from searches.api.errors import answer_errors
+from searches.api.reading import StrictParser
 from vlmlab.web.api_answers import API_NAMESPACE
 
 DESCRIPTION = """Drive VLM Lab from a notebook, a script or a pipeline.
@@ -21,6 +22,7 @@ api = NinjaAPI(
     version="1",
     description=DESCRIPTION,
     urls_namespace=API_NAMESPACE,
+    parser=StrictParser(),
     openapi_url=None,
     docs_url=None,
 )

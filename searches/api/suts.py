@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from ninja import File, Form, Query, Router, Status
@@ -98,11 +99,14 @@ def read_sut(request: HttpRequest, slug: str) -> SutShape:
 
 
 @operation(router, "PATCH", "/suts/{slug:slug}", response=SutShape, errors=(400, 404, 422))
+@transaction.atomic
 def change_sut(request: HttpRequest, slug: str, payload: SutChange) -> SutShape:
     """Change a system.
 
     What is left out stays. Results found before keep the fingerprint they were found with.
     """
+    # Held, because what is left out is taken from it: of two changes at once, both shall last.
+    SutRecord.objects.select_for_update().filter(slug=slug).first()
     sut, sent = _sut(slug), payload.model_dump(exclude_unset=True)
     key = _key_wish(payload.api_key, payload.secret, payload.key_name or slug)
     if "api_key" not in sent and not payload.secret:

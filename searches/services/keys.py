@@ -120,6 +120,7 @@ def delete_key(key: ApiKey, *, by: User | None) -> None:
     Raises:
         VlmLabError: systems use it.
     """
+    ApiKey.objects.select_for_update().filter(pk=key.pk).first()  # a system may just be registered with it
     n_suts = key.suts.count()
     if n_suts:
         raise VlmLabError(

@@ -86,7 +86,8 @@ def change(sut: SutRecord, wish: Registration, *, by: User) -> None:
 def _key(registration: Registration, kind: str, *, by: User) -> ApiKey | None:
     wish = registration.key
     if wish.stored is not None:
-        found = ApiKey.objects.filter(pk=wish.stored).first()
+        # Held until the system is stored, so that nobody deletes it in between.
+        found = ApiKey.objects.select_for_update().filter(pk=wish.stored).first()
         if found is None:
             raise ConfigError("This key is gone.", hint="Choose another or enter a new one.", field="api_key")
         return found

@@ -1,5 +1,6 @@
 """Registered systems: registration, one loaded system a process."""
 
+import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.validators import slug_re
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
@@ -33,6 +34,7 @@ TAKEN_SLUGS = frozenset({"new", "compare", "preview"})
 """Addresses of the site itself, which would hide a system of that name."""
 
 MOST_SLUG_CHARACTERS = 64
+MOST_SETTINGS_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True)
@@ -154,13 +156,13 @@ def register_sut(
             field="slug",
         )
     if SutRecord.objects.filter(slug=slug).exists():
-        raise ConfigError(f"There is already a system called “{slug}”.", hint="Choose another.", field="slug")
+        raise _taken(slug)
     checked = parse_params(kind, params)
-    sut = SutRecord.objects.create(
+    sut = SutRecord(
         slug=slug,
         name=name,
         kind=kind,
-        params=checked.model_dump(mode="json"),
+        params=_storable(checked),
         queue=Queue.API if entry.is_remote else queue,
         api_key=checked_key(kind, api_key, checked),
         preset=preset,
@@ -169,6 +171,11 @@ def register_sut(
         is_sample=is_sample,
         created_by=by,
     )
+    try:
+        with transaction.atomic():
+            sut.save(force_insert=True)
+    except IntegrityError as error:  # somebody else took the short name at this moment
+        raise _taken(slug) from error
     record(by, "registered", sut, after={"kind": kind, "params": sut.params})
     return sut
 
@@ -197,7 +204,7 @@ def edit_sut(
     is_same_key = api_key is not None and api_key.pk == sut.api_key_id
     field = "base_url" if is_same_key else "api_key"
     sut.api_key = checked_key(sut.kind, api_key, checked, field=field)
-    wanted = checked.model_dump(mode="json")
+    wanted = _storable(checked)
     if _identity(sut.kind, sut.params) != _identity(sut.kind, wanted):
         sut.fingerprint, sut.details = "", _inspect(sut.kind, params)
     sut.params = wanted
@@ -311,6 +318,28 @@ def _note_version(sut: SutRecord, info: SutInfo) -> None:
 
 def _key_name(api_key: ApiKey | None) -> str:
     return api_key.name if api_key else ""
+
+
+def _taken(slug: str) -> ConfigError:
+    return ConfigError(f"There is already a system called “{slug}”.", hint="Choose another.", field="slug")
+
+
+def _storable(checked: BaseModel) -> dict[str, Any]:
+    """Return settings as they are stored.
+
+    Raises:
+        ConfigError: there is more of them than any page could show.
+    """
+    values = checked.model_dump(mode="json")
+    sizes = {name: len(json.dumps(value)) for name, value in values.items()}
+    if sum(sizes.values()) > MOST_SETTINGS_CHARACTERS:
+        longest = max(sizes, key=lambda name: sizes[name])
+        raise ConfigError(
+            f"The settings have more than {MOST_SETTINGS_CHARACTERS:,} characters, most in {longest}.",
+            hint="Send less of it.",
+            field=longest,
+        )
+    return values
 
 
 def _inspect(kind: str, params: Mapping[str, Any]) -> dict[str, str]:

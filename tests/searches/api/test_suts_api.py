@@ -134,6 +134,44 @@ def test_a_refused_registration_says_what_is_wrong_and_where(body, status, field
     assert ApiKey.objects.count() == 0  # what goes with it is stored with it or not at all
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"slug": "a", "slug": "b", "kind": "openai_chat", "params": {"model": "m"}}',
+        '{"slug": "a", "kind": "openai_chat", "params": {"model": "m", "extra_body": {"a": NaN}}}',
+        '{"slug": "a", "kind": "openai_chat", "params": {"model": "m", "temperature": -Infinity}}',
+        '{"slug": "a", "params": ' + "[" * 64 + "]" * 64 + "}",
+        '{"slug": "a", "params": ' + '{"a":' * 900 + "1" + "}" * 901,
+        '{"slug": "' + "a" * 1_000_000 + '"}',
+        "9" * 5_000,
+    ],
+    ids=["name twice", "nan", "infinity", "lists", "objects", "megabyte", "digits"],
+)
+def test_json_that_not_every_reader_takes_is_refused_before_it_is_used(body):
+    program = Program()
+
+    problem = program.post("/suts", body)
+
+    assert (program.status, problem["message"]) == (
+        400,
+        "The body of the request is not JSON that can be read.",
+    )
+    assert "no name twice" in problem["hint"]
+    assert SutRecord.objects.count() == 0
+
+
+@pytest.mark.parametrize("extra", [{"a": "x" * 100_000}, {str(number): number for number in range(10_000)}])
+def test_settings_that_no_page_could_show_are_refused(extra):
+    program = Program()
+
+    problem = program.post(
+        "/suts", {"slug": "a", "kind": "openai_chat", "params": {"model": "m", "extra_body": extra}}
+    )
+
+    assert (program.status, problem["field"]) == (422, "extra_body")
+    assert "more than 100,000 characters" in problem["message"]
+
+
 def test_a_change_leaves_the_rest_as_it_was():
     program = Program()
     program.post("/suts", remote(description="Old words"))
