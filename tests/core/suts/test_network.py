@@ -25,6 +25,8 @@ def no_sockets(monkeypatch):
 
 
 HOSTILE = (
+    # paths that lead somewhere else than they say
+    "https://example.com/v1/../admin", "https://example.com/./v1", "https://example.com/..",
     # other schemes
     "file:///etc/passwd", "ftp://example.com/", "gopher://example.com/", "unix:///run/docker.sock",
     "javascript:alert(1)", "//example.com/", "example.com", "", "https:", "https://", "https:///v1",
@@ -117,7 +119,8 @@ def test_check_endpoint_returns_one_spelling_of_an_allowed_address(url, address)
         ("fd12::1", 8080, "http", ""),
         ("::ffff:127.0.0.1", 8000, "http", "is one that nothing may connect to"),
         ("0.0.0.0", 8000, "http", "is one that nothing may connect to"),
-        ("fe80::1%eth0", 443, "https", "is a local or reserved one and not allowed"),
+        ("fe80::1%eth0", 443, "https", "is one that nothing may connect to"),
+        ("fec0::1", 443, "https", "is a local or reserved one and not allowed"),
         ("localhost", 8000, "http", "is not an address"),
     ],
 )
@@ -131,12 +134,13 @@ def test_an_allow_list_of_everything_still_leaves_out_what_stands_for_another_ad
     refused = [
         address
         for address in ("0.0.0.0", "224.0.0.1", "255.255.255.255", "::", "ff02::1", "::ffff:10.0.0.1",
-                        "64:ff9b::a00:1", "2002:a00:1::", "2001:0:a00:1::")
+                        "64:ff9b::a00:1", "2002:a00:1::", "2001:0:a00:1::", "169.254.169.254",
+                        "100.100.100.200", "fd00:ec2::254", "fe80::1", "fe80::1%eth0")
         if refusal_of(address, 80, scheme="http", policy=everything)
     ]  # fmt: skip
 
-    assert len(refused) == 9
-    assert refusal_of("169.254.169.254", 80, scheme="http", policy=everything) == ""
+    assert len(refused) == 14
+    assert refusal_of("10.0.0.1", 80, scheme="http", policy=everything) == ""
 
 
 @given(st.integers(0, 2**32 - 1))

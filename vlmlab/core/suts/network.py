@@ -45,13 +45,13 @@ _RESERVED = tuple(
         "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20",
     )
 )  # fmt: skip
-# Not even by an allow-list: they mean another address or nobody's.
+# Not even by an allow-list: they mean another address, nobody's, or a cloud's own desk for keys.
 _NEVER = tuple(
     ip_network(block)
     for block in (
-        "0.0.0.0/8", "224.0.0.0/4", "255.255.255.255/32",
+        "0.0.0.0/8", "100.100.100.200/32", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32",
         "::/128", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16",
-        "ff00::/8",
+        "fd00:ec2::254/128", "fe80::/10", "ff00::/8",
     )
 )  # fmt: skip
 
