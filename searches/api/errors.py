@@ -84,6 +84,9 @@ def _words(kind: str, message: str, context: Mapping[str, Any], name: list[str])
         return f"Send one of {known}.", ""
     if kind == "string_pattern_mismatch":
         return "It holds a character that is not allowed here.", f"It must match {context.get('pattern')}."
+    if kind in ("too_short", "too_long"):
+        most, least = context.get("max_length"), context.get("min_length")
+        return (f"Send at most {most:,} of them." if kind == "too_long" else f"Send at least {least:,}."), ""
     if kind.startswith("uuid"):
         return "This is not an id.", "Send it as the lab gave it."
     if kind.startswith(("int", "float", "greater", "less", "finite")):

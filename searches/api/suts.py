@@ -161,10 +161,12 @@ def try_sut(
     sut, person = _sut(slug), person_of(request)
     if picture is None and words.scene is None:
         raise ConfigError("There is nothing to ask about.", hint="Send picture or scene.", field="picture")
+    if words.prompt.strip() and words.targets.strip():
+        raise ConfigError("Send prompt or targets, not both.", field="prompt")
     wish = TryRequest(
         upload=_bytes_of(picture) if picture else None,
         scene_id=str(words.scene or ""),
-        mode="boxes" if words.targets else "text" if words.prompt.strip() else "choice",
+        mode="boxes" if words.targets.strip() else "text" if words.prompt.strip() else "choice",
         own_words=words.prompt.strip(),
         targets=words.targets.strip(),
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from axes.helpers import get_cool_off
 from django.contrib.sessions.exceptions import SessionInterrupted
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -137,7 +138,9 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     if outage is not None:
         return database_busy(request, outage)
     if api_answers.is_api_request(request):
-        return api_answers.problem(400, "This request cannot be read.")
+        if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
+            return api_answers.problem(413, "There is too much in this request.", hint="Send less at once.")
+        return api_answers.problem(400, "This request cannot be read.", hint="Look at its Content-Type.")
     return render(request, "400.html", status=400)
 
 

@@ -297,4 +297,4 @@ def test_a_body_that_is_too_large_is_refused(program, settings):
 
     problem = program.post("/campaigns", SEARCH | {"name": "x" * 200})
 
-    assert (program.status, problem["message"]) == (400, "This request cannot be read.")
+    assert (program.status, problem["message"]) == (413, "There is too much in this request.")

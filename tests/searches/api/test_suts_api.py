@@ -1,5 +1,7 @@
 """Systems over the API: lists, registration, changes, trying; a secret goes in and never comes out."""
 
+from uuid import uuid4
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -281,3 +283,22 @@ def test_a_refused_picture_or_scene_stands_at_its_field(fields, field, sentence)
     assert (program.status, problem["field"]) == (422, field)
     assert sentence in problem["message"]
     assert Job.objects.count() == 0
+
+
+def test_more_than_one_thing_to_ask_is_refused():
+    make_sut("pocket")
+    program = Program()
+
+    problem = program.upload("/suts/pocket/try", scene=str(uuid4()), prompt="What?", targets="the car")
+
+    assert (program.status, problem["field"]) == (422, "prompt")
+    assert "not both" in problem["message"]
+
+
+def test_a_request_of_too_many_parts_is_told_as_such():
+    make_sut("pocket")
+    program = Program()
+
+    problem = program.upload("/suts/pocket/try", **{f"f{number}": "x" for number in range(1_001)})
+
+    assert (program.status, problem["hint"]) == (413, "Send less at once.")
