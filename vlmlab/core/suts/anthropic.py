@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.base import FinishReason
-from vlmlab.core.suts.claude import Claude, check_claude, claude_of, fits, thinking_fields
+from vlmlab.core.suts.claude import Claude, check_claude, check_size, claude_of, thinking_fields
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.failures import unexpected, words_of
 from vlmlab.core.suts.http_json import JsonEndpoint
@@ -111,21 +111,6 @@ def check_params(params: AnthropicParams) -> None:
             f"Version {NEWEST_VERSION} of the API takes no temperature.",
             hint="Leave it empty, or choose version 2023-06-01.",
             field="temperature",
-        )
-
-
-def check_size(size: tuple[int, int], claude: Claude) -> None:
-    """Refuse to send a picture that Claude would scale down without saying so.
-
-    Raises:
-        CallFailure: it is too large.
-    """
-    if not fits(size, claude):
-        raise CallFailure(
-            "too_large",
-            f"A picture of {size[0]} x {size[1]} pixels is scaled down by Claude without a word, and boxes "
-            f"would move. Set the longest side to at most {claude.safe_side}.",
-            is_retryable=False,
         )
 
 

@@ -1,6 +1,5 @@
 """Amazon Bedrock's Converse through boto3: what is sent, what comes back, and what its refusals mean."""
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -10,13 +9,13 @@ from urllib.parse import quote
 from pydantic import JsonValue
 
 from vlmlab.core.errors import ConfigError, SutError
-from vlmlab.core.suts.anthropic import check_size
 from vlmlab.core.suts.base import FinishReason
 from vlmlab.core.suts.bedrock_failures import failure_of_error
-from vlmlab.core.suts.claude import check_claude, claude_of, thinking_fields
+from vlmlab.core.suts.claude import check_claude, check_size, claude_of, thinking_fields
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.failures import unexpected
 from vlmlab.core.suts.provider import ProviderCall, ProviderReply, check_bytes
+from vlmlab.core.suts.redaction import keep_debug_lines_quiet
 from vlmlab.core.suts.remote_params import BedrockParams
 from vlmlab.core.suts.reply_fields import count, member, objects, text, total
 
@@ -135,7 +134,8 @@ def new_client(params: BedrockParams, key: tuple[str, ...]) -> ConverseClient:
     import boto3
     from botocore.config import Config
 
-    _keep_out_of_logs()
+    # Their finest log writes whole requests, with session tokens and pictures.
+    keep_debug_lines_quiet("botocore", "boto3", "urllib3")
     names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
     config = Config(
         retries={"total_max_attempts": 1, "mode": "standard"},
@@ -146,13 +146,6 @@ def new_client(params: BedrockParams, key: tuple[str, ...]) -> ConverseClient:
     session = boto3.Session(region_name=params.region, **dict(zip(names, key, strict=False)))
     client: ConverseClient = session.client("bedrock-runtime", config=config)
     return client
-
-
-def _keep_out_of_logs() -> None:
-    """Keep botocore's finest log quiet: it writes whole requests, with session tokens and pictures."""
-    for name in ("botocore", "boto3", "urllib3"):
-        logger = logging.getLogger(name)
-        logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))
 
 
 def key_parts(key: str) -> tuple[str, ...]:

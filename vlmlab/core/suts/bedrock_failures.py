@@ -92,8 +92,7 @@ def failure_of_error(error: Exception, *, secrets: Sequence[str], now_s: float) 
         failure = _of_botocore(error)
     else:
         return None
-    failure.message = Redactor(secrets).words(failure.message)
-    failure.args = (failure.message,)
+    failure.reword(Redactor(secrets).words)
     return failure
 
 

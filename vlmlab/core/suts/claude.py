@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from vlmlab.core.errors import ConfigError
+from vlmlab.core.suts.provider import CallFailure
 from vlmlab.core.suts.remote_params import SAFE_CLAUDE_SIDE, ClaudeSizedParams
 
 _NAME = re.compile(
@@ -83,6 +84,25 @@ def fits(size: tuple[int, int], claude: Claude) -> bool:
     side, patches = (_NEW_SIDE, _NEW_PATCHES) if is_new else (_OLD_SIDE, _OLD_PATCHES)
     across, down = (-(-length // PATCH) for length in size)
     return max(size) <= side and across * down <= patches
+
+
+def check_size(size: tuple[int, int], claude: Claude) -> None:
+    """Refuse to send a picture that Claude would scale down without saying so.
+
+    Args:
+        size: width and height in pixels as it is sent.
+        claude: the model.
+
+    Raises:
+        CallFailure: it is too large.
+    """
+    if not fits(size, claude):
+        raise CallFailure(
+            "too_large",
+            f"A picture of {size[0]} x {size[1]} pixels is scaled down by Claude without a word, and boxes "
+            f"would move. Set the longest side to at most {claude.safe_side}.",
+            is_retryable=False,
+        )
 
 
 def thinking_fields(params: ClaudeSizedParams, claude: Claude) -> dict[str, JsonValue]:

@@ -1,7 +1,6 @@
 """JSON over HTTP to one endpoint: guarded connections, no redirects, bounded replies, no key in any word."""
 
 import json
-import logging
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -24,7 +23,7 @@ from vlmlab.core.suts.guarded import (
 )
 from vlmlab.core.suts.network import NetworkPolicy, check_endpoint
 from vlmlab.core.suts.provider import CallFailure
-from vlmlab.core.suts.redaction import Redactor
+from vlmlab.core.suts.redaction import Redactor, keep_debug_lines_quiet
 
 MOST_REPLY_BYTES = 16_000_000
 Explain = Callable[[int, JsonValue, CallFailure], CallFailure]
@@ -76,7 +75,8 @@ class JsonEndpoint:
     ) -> None:
         self.endpoint = check_endpoint(base_url, policy)
         self._redactor = Redactor(_secrets_of(headers))
-        _keep_out_of_logs()
+        # Their finest log writes a server's headers, which may repeat the key.
+        keep_debug_lines_quiet("httpcore2", "httpx2")
         self._headers = {"Content-Type": "application/json", "Accept": "application/json", **headers}
         self._timeout_s = timeout_s
         self._clock = clock
@@ -195,13 +195,11 @@ class JsonEndpoint:
             failure = failure_of_status(status, body, retry_after_s=wait, raw=raw)
             if self._explain is not None:
                 failure = self._explain(status, body, failure)
-            failure.message = self.redacted(failure.message)
-            failure.args = (failure.message,)
+            failure.reword(self.redacted)
             raise failure
         if body is None:
             failure = not_json(raw)
-            failure.message = self.redacted(failure.message)
-            failure.args = (failure.message,)
+            failure.reword(self.redacted)
             raise failure
         if not isinstance(body, dict):
             raise unexpected("no JSON object")
@@ -298,10 +296,3 @@ def _secrets_of(headers: Mapping[str, str]) -> tuple[str, ...]:
         if name.lower() not in _OPEN_HEADERS:
             found.append(value.removeprefix("Bearer "))
     return tuple(found)
-
-
-def _keep_out_of_logs() -> None:
-    """Keep httpcore's finest log quiet: it writes a server's headers, which may repeat the key."""
-    for name in ("httpcore2", "httpx2"):
-        logger = logging.getLogger(name)
-        logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))

@@ -1,5 +1,6 @@
 """The plug point of remote systems: a call is sent once and is answered or fails for a stated reason."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -86,6 +87,11 @@ class CallFailure(Exception):  # noqa: N818 - a failed try, of which the retry l
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
         self.max_tries = max_tries
+
+    def reword(self, words: Callable[[str], str]) -> None:
+        """Replace the sentence by what ``words`` makes of it, such as the same without keys."""
+        self.message = words(self.message)
+        self.args = (self.message,)
 
 
 def check_bytes(png: bytes, *, most: int) -> None:

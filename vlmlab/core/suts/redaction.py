@@ -1,6 +1,7 @@
 """Keys taken out of every word that a stranger's server sends back, however it spells them."""
 
 import base64
+import logging
 import re
 from collections.abc import Sequence
 from urllib.parse import quote, quote_plus
@@ -49,6 +50,13 @@ class Redactor:
 
     def _long(self, least: int) -> list[str]:
         return [secret for secret in self._secrets if len(secret) >= least]
+
+
+def keep_debug_lines_quiet(*names: str) -> None:
+    """Keep the finest log of libraries quiet; loggers that are quieter stay as they are."""
+    for name in names:
+        logger = logging.getLogger(name)
+        logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))
 
 
 def _spellings(secret: str) -> list[str]:
