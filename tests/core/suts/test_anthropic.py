@@ -293,3 +293,11 @@ def test_any_error_answer_is_explained(body, code):
     failure = explain(code, body, CallFailure("server", "It failed.", is_retryable=True))
 
     assert failure.message.endswith(".")
+
+
+def test_a_filter_that_speaks_as_a_bad_request_is_an_outcome(peer, provider):
+    peer.next(peers.error(400, "invalid_request_error", "Output blocked by content filtering policy"))
+
+    failure = failure_of(provider)
+
+    assert (failure.kind, failure.is_retryable) == ("filtered", False)

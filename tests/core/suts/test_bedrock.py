@@ -4,6 +4,7 @@ import json
 import logging
 import subprocess
 import sys
+from urllib.parse import quote
 
 import pytest
 from botocore import exceptions
@@ -376,3 +377,37 @@ def test_reader_takes_any_json_and_raises_call_failures_only(reply):
         return
     assert isinstance(read.text, str)
     assert read.output_tokens is None or read.output_tokens >= 0
+
+
+@pytest.mark.parametrize("model", ["..", "./x", "/x", "a/../b", "a//b", "a/"])
+def test_a_model_id_that_leads_elsewhere_is_refused(model):
+    with pytest.raises(ConfigError) as refusal:
+        check_params(settings_of(model=model))
+
+    assert refusal.value.field == "model"
+
+
+@pytest.mark.parametrize(
+    "said", ["Output blocked by content filtering policy", "The input was blocked by our content filter."]
+)
+def test_a_filter_that_speaks_as_a_validation_is_an_outcome(said):
+    error = exceptions.ClientError({"Error": {"Code": "ValidationException", "Message": said}}, "Converse")
+
+    failure = failure_of_error(error, secrets=key_parts(KEY), now_s=0.0)
+
+    assert (failure.kind, failure.is_retryable) == ("filtered", False)
+
+
+@pytest.mark.parametrize("spelling", ["{}", "{:.20}…", "…{}", "key={}&"])
+def test_no_spelling_of_the_secret_stays_in_an_error(spelling):
+    secret = "wJalrXUtn/FEMI+K7MDENG/bPxRfiCYEXAMPLEKEY"
+    for shown in (secret, quote(secret, safe="")):
+        words = f"Not good: {spelling.format(shown)}"
+        error = exceptions.ClientError(
+            {"Error": {"Code": "ValidationException", "Message": words}}, "Converse"
+        )
+
+        failure = failure_of_error(error, secrets=("AKIAIOSFODNN7EXAMPLE", secret), now_s=0.0)
+
+        assert "FEMI" not in failure.message
+        assert "FEMI" not in str(failure.args)

@@ -5,6 +5,7 @@ import json
 import logging
 import threading
 import time
+import traceback
 
 import openai
 import pytest
@@ -16,7 +17,7 @@ from vlmlab.core.errors import SutError
 from vlmlab.core.suts.base import SutRequest
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.openai_chat import OpenAIChatProvider
-from vlmlab.core.suts.provider import ProviderCall
+from vlmlab.core.suts.provider import CallFailure, ProviderCall
 from vlmlab.core.suts.remote import RemoteSut
 from vlmlab.core.suts.remote_params import OpenAIChatParams
 from vlmlab.core.suts.retry import RetryPolicy
@@ -364,3 +365,23 @@ def test_openais_own_client_understands_the_peer(peer):
         (openai.RateLimitError, "insufficient_quota"),
         (openai.InternalServerError, None),
     ]
+
+
+def test_the_key_stands_in_no_traceback_of_a_failure(peer, make):
+    echo = f"bad key {wire.KEY} " + base64.b64encode(f"Bearer {wire.KEY}".encode()).decode()
+    sut = make(retries=RetryPolicy(most_tries=1))
+    for behaviour in (
+        wire.error(401, echo),
+        wire.error(500, echo),
+        page(echo),
+        page(echo, code=404),
+        redirect(f"https://example.com/?key={wire.KEY}"),
+        dropped(3, status(200, {"echo": echo})),
+    ):
+        peer.next(behaviour)
+        with pytest.raises(CallFailure) as failure:
+            sut._provider.send(CALL)
+        printed = "".join(traceback.format_exception(failure.value))
+        assert wire.KEY not in printed
+        assert "".join(traceback.format_exception(failure.value, chain=False)) in printed
+        assert base64.b64encode(wire.KEY.encode()).decode()[:16] not in printed

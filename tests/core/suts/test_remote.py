@@ -339,3 +339,24 @@ def test_the_wait_of_a_limit_takes_no_try_away(make):
     reply = sut.generate([request("b")])[0]
 
     assert (reply.text, reply.n_attempts) == ("to b", 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "n_tokens", "finish"),
+    [("stop", 8, "length"), ("other", 9, "length"), ("stop", 7, "stop"), ("stop", None, "stop"),
+     ("length", 3, "length"), ("refusal", 8, "refusal"), ("safety", 8, "safety")],
+)  # fmt: skip
+def test_an_answer_that_used_up_its_tokens_is_cut_whatever_the_server_calls_it(make, said, n_tokens, finish):
+    class Full(FakeProvider):
+        def send(self, call):
+            return ProviderReply("[[1, 2", said, output_tokens=n_tokens)
+
+    assert make(Full(), max_output_tokens=8).generate([request("a")])[0].finish_reason == finish
+
+
+def test_the_fingerprint_knows_further_fields_in_any_order():
+    first = {"a": 1, "b": {"c": [1, 2], "d": None}}
+    second = {"b": {"d": None, "c": [1, 2]}, "a": 1}
+
+    assert fingerprint_of(params(extra_body=first)) == fingerprint_of(params(extra_body=second))
+    assert fingerprint_of(params(extra_body=first)) != fingerprint_of(params(extra_body={**first, "a": 2}))

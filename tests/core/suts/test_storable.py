@@ -52,3 +52,9 @@ def test_an_answer_after_a_megabyte_of_thinking_is_still_read():
     raw = "<think>" + "hm " * 400_000 + "</think>B"
 
     assert parse_choice(storable_text(raw), options={"A": "go on", "B": "stop"}).letter == "B"
+
+
+def test_a_name_that_no_column_takes_is_stored_with_a_mark():
+    reply = storable_reply(SutReply("A", served_model="m\x00\ud800"))
+
+    assert (reply.text, reply.served_model) == ("A", "m\ufffd\ufffd")

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from vlmlab.core.errors import ImageError
 from vlmlab.core.seeding import rng_for
-from vlmlab.core.suts.base import SutInfo, SutReply, SutRequest
+from vlmlab.core.suts.base import FinishReason, SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.breaker import Breaker
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.network import endpoint_of
@@ -196,6 +196,11 @@ class RemoteSut:
         """Return what all calls wait; None for a wait that is too long, after which the call has failed."""
         return None if wait_s is None or wait_s > self._retries.longest_wait_s else wait_s
 
+    def _finish_of(self, answer: ProviderReply) -> FinishReason:
+        """Return why an answer ended; some servers call an answer complete that used up its tokens."""
+        is_full = (answer.output_tokens or 0) >= self._params.max_output_tokens
+        return "length" if is_full and answer.finish_reason in ("stop", "other") else answer.finish_reason
+
     def _reply(self, call: ProviderCall, tried: Tried[ProviderReply], latency_ms: float) -> SutReply:
         answer, failure = tried.answer, tried.failure
         if failure is not None and failure.kind == "filtered":
@@ -208,7 +213,7 @@ class RemoteSut:
             )  # fmt: skip
         return SutReply(
             text=answer.text,
-            finish_reason=answer.finish_reason,
+            finish_reason=self._finish_of(answer),
             latency_ms=latency_ms,
             input_tokens=answer.input_tokens,
             output_tokens=answer.output_tokens,
