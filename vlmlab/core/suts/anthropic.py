@@ -11,11 +11,11 @@ from vlmlab.core.suts.claude import Claude, check_claude, check_size, claude_of,
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.failures import unexpected, words_of
 from vlmlab.core.suts.http_json import JsonEndpoint
+from vlmlab.core.suts.origins import ANTHROPIC
 from vlmlab.core.suts.provider import CallFailure, ProviderCall, ProviderReply, check_bytes
 from vlmlab.core.suts.remote_params import AnthropicParams
 from vlmlab.core.suts.reply_fields import count, member, objects, text, total
 
-ANTHROPIC = "https://api.anthropic.com"
 PATH = "/v1/messages"
 NEWEST_VERSION = "2026-10-21"
 

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.provider import CallFailure
 from vlmlab.core.suts.remote_params import SAFE_CLAUDE_SIDE, ClaudeSizedParams
+from vlmlab.core.suts.thinking import LEAST_TOKENS, check_room, level_refused
 
 _NAME = re.compile(
     r"claude-(?:(?P<line>[a-z]+)-(?P<major>\d{1,2})(?:[-.](?P<minor>\d{1,2}))?"
@@ -20,8 +21,6 @@ _SAFE_NEW_SIDE = 1932
 
 BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16_384}
 """Thinking tokens of a level, for models up to 4.5; 1,024 is the least that Anthropic takes."""
-LEAST_TOKENS = {"low": 2048, "medium": 4096, "high": 8192}
-"""Room for thinking and answer that a level of the models with effort is given at least."""
 
 
 @dataclass(frozen=True)
@@ -117,16 +116,16 @@ def thinking_fields(params: ClaudeSizedParams, claude: Claude) -> dict[str, Json
     if level == "off":
         off = claude.off()
         if off is None:
-            raise _thinking_error(f"{params.model} always thinks.", "Choose low, or leave it at default.")
+            raise level_refused(f"{params.model} always thinks.", "Choose low, or leave it at default.")
         return off
     if not claude.has_thinking:
-        raise _thinking_error(f"{params.model} cannot think.", "Choose off, or leave it at default.")
+        raise level_refused(f"{params.model} cannot think.", "Choose off, or leave it at default.")
     if not claude.has_effort:
-        _check_room(params, BUDGETS[level] + 1)
+        check_room(params, BUDGETS[level] + 1)
         return {"thinking": {"type": "enabled", "budget_tokens": BUDGETS[level]}}
     if level == "minimal":
-        raise _thinking_error(f"{params.model} has no level below low.", "Choose low.")
-    _check_room(params, LEAST_TOKENS[level])
+        raise level_refused(f"{params.model} has no level below low.", "Choose low.")
+    check_room(params, LEAST_TOKENS[level])
     return {"thinking": {"type": "adaptive"}, "output_config": {"effort": level}}
 
 
@@ -163,17 +162,3 @@ def _check_temperature(params: ClaudeSizedParams, claude: Claude) -> None:
         raise ConfigError(
             "Claude takes a temperature from 0 to 1.", hint="Enter at most 1.", field="temperature"
         )
-
-
-def _check_room(params: ClaudeSizedParams, least: int) -> None:
-    if params.max_output_tokens < least:
-        raise ConfigError(
-            f"Thinking is part of the reply, and {params.max_output_tokens:,} tokens leave no room for "
-            f"an answer at the level {params.thinking}.",
-            hint=f"Set the longest reply to at least {least:,} tokens.",
-            field="max_output_tokens",
-        )
-
-
-def _thinking_error(message: str, hint: str) -> ConfigError:
-    return ConfigError(message, hint=hint, field="thinking")

@@ -11,18 +11,16 @@ from vlmlab.core.suts.base import FinishReason
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.failures import unexpected, words_of
 from vlmlab.core.suts.http_json import JsonEndpoint
+from vlmlab.core.suts.origins import GOOGLE
 from vlmlab.core.suts.provider import CallFailure, ProviderCall, ProviderReply, check_bytes
 from vlmlab.core.suts.remote_params import GeminiParams
 from vlmlab.core.suts.reply_fields import count, member, objects, output_count, text, total
-
-GOOGLE = "https://generativelanguage.googleapis.com"
+from vlmlab.core.suts.thinking import LEAST_TOKENS, check_room, level_refused
 
 LEVELS = {"minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
 """What Gemini 3 and later are sent for a level."""
 BUDGETS = {"off": 0, "minimal": 512, "low": 1024, "medium": 8192, "high": 24_576}
 """Thinking tokens that Gemini 2.5 is sent for a level; 512 is the least that all of them take."""
-LEAST_TOKENS = {"low": 2048, "medium": 4096, "high": 8192}
-"""Room for thinking and answer that a level of Gemini 3 and later is given at least."""
 
 FINISH: Mapping[str, FinishReason] = {
     "STOP": "stop",
@@ -212,10 +210,10 @@ def _thinking(params: GeminiParams) -> dict[str, JsonValue]:
     if generation < (2, 5):
         if level == "off":
             return {}
-        raise _thinking_error(f"{model} cannot think.", "Choose off, or leave it at default.")
+        raise level_refused(f"{model} cannot think.", "Choose off, or leave it at default.")
     if level == "off" and "pro" in model:
-        raise _thinking_error(f"{model} always thinks.", "Choose minimal.")
-    _check_room(params, BUDGETS[level] + 1)
+        raise level_refused(f"{model} always thinks.", "Choose minimal.")
+    check_room(params, BUDGETS[level] + 1)
     return {"thinkingBudget": BUDGETS[level]}
 
 
@@ -224,23 +222,13 @@ def _level(params: GeminiParams, generation: tuple[int, int]) -> str:
     has_minimal = "flash" in model and generation < (3, 7)
     if level == "off":
         least = "minimal" if has_minimal else "low"
-        raise _thinking_error(f"{model} always thinks.", f"Choose {least}, its least level.")
+        raise level_refused(f"{model} always thinks.", f"Choose {least}, its least level.")
     if level == "minimal" and not has_minimal:
-        raise _thinking_error(f"{model} has no level below low.", "Choose low.")
+        raise level_refused(f"{model} has no level below low.", "Choose low.")
     if level == "medium" and generation == (3, 0) and "pro" in model:
-        raise _thinking_error(f"{model} has the levels low and high only.", "Choose low or high.")
-    _check_room(params, LEAST_TOKENS.get(level, 1))
+        raise level_refused(f"{model} has the levels low and high only.", "Choose low or high.")
+    check_room(params, LEAST_TOKENS.get(level, 1))
     return LEVELS[level]
-
-
-def _check_room(params: GeminiParams, least: int) -> None:
-    if params.max_output_tokens < least:
-        raise ConfigError(
-            f"Thinking is part of the reply, and {params.max_output_tokens:,} tokens leave no room for an "
-            f"answer at the level {params.thinking}.",
-            hint=f"Set the longest reply to at least {least:,} tokens.",
-            field="max_output_tokens",
-        )
 
 
 def _generation(model: str) -> tuple[int, int]:
@@ -266,7 +254,3 @@ def _retry_delay(details: list[Mapping[str, object]]) -> float | None:
         if match:
             return float(match[1])
     return None
-
-
-def _thinking_error(message: str, hint: str) -> ConfigError:
-    return ConfigError(message, hint=hint, field="thinking")

@@ -5,9 +5,11 @@ from pydantic import BaseModel
 from vlmlab.core.suts.network import endpoint_of
 from vlmlab.core.suts.remote_params import OpenAIChatParams
 
+GOOGLE = "https://generativelanguage.googleapis.com"
+ANTHROPIC = "https://api.anthropic.com"
 FIXED_ORIGINS: dict[str, str] = {
-    "gemini": "https://generativelanguage.googleapis.com",
-    "anthropic": "https://api.anthropic.com",
+    "gemini": GOOGLE,
+    "anthropic": ANTHROPIC,
     "bedrock": "https://*.amazonaws.com",
 }
 """Kinds whose address nobody can choose; Bedrock's has the region in its name and gets no secret at all."""
