@@ -3,47 +3,57 @@
 from collections.abc import Mapping, Sequence
 
 from vlmlab.core.suts.failures import (
+    Meaning,
     failure_of_status,
     filtered,
     is_filtered,
     plain_words,
     retry_after_of,
 )
-from vlmlab.core.suts.provider import CallFailure, FailureKind
+from vlmlab.core.suts.provider import CallFailure
 from vlmlab.core.suts.redaction import Redactor
 from vlmlab.core.suts.reply_fields import member, text
 
 _KEY = "AWS refused the credentials. Check that the key is valid, not expired, and of the right account."
 _FEW_TRIES, _MOST_TIMEOUTS = 2, 3
-# Kind, whether another try may help, most tries, and the sentence; "{words}" is what AWS said.
-_CODES: dict[str, tuple[FailureKind, bool, int | None, str]] = {
-    "ThrottlingException": ("rate_limit", True, None, "Bedrock is asked too often. Lower the calls at once."),
-    "TooManyRequestsException": (
-        "rate_limit", True, None, "Bedrock is asked too often. Lower the calls at once."
+_TOO_OFTEN = Meaning("rate_limit", "Bedrock is asked too often. Lower the calls at once.", is_retryable=True)
+_CODES: dict[str, Meaning] = {
+    "ThrottlingException": _TOO_OFTEN,
+    "TooManyRequestsException": _TOO_OFTEN,
+    "ServiceUnavailableException": Meaning(
+        "overloaded", "Bedrock is overloaded. Try again later.", is_retryable=True
     ),
-    "ServiceUnavailableException": ("overloaded", True, None, "Bedrock is overloaded. Try again later."),
-    "ModelNotReadyException": ("overloaded", True, None, "Bedrock is starting the model. Try again later."),
-    "InternalServerException": ("server", True, None, "Bedrock failed{words}. Try again later."),
-    "ModelTimeoutException": (
-        "timeout", True, _FEW_TRIES, "The model did not answer Bedrock in time. Ask for shorter replies."
+    "ModelNotReadyException": Meaning(
+        "overloaded", "Bedrock is starting the model. Try again later.", is_retryable=True
     ),
-    "ModelErrorException": ("server", True, _FEW_TRIES, "The model behind Bedrock failed{words}."),
-    "ServiceQuotaExceededException": (
-        "quota", False, None, "The quota of this AWS account is used up{words}. Raise it in the AWS console."
+    "InternalServerException": Meaning(
+        "server", "Bedrock failed{words}. Try again later.", is_retryable=True
     ),
-    "AccessDeniedException": (
-        "key", False, None,
-        "These AWS credentials may not use this model{words}. Ask for access to the model in the AWS console "
-        "and allow bedrock:InvokeModel.",
+    "ModelTimeoutException": Meaning(
+        "timeout",
+        "The model did not answer Bedrock in time. Ask for shorter replies.",
+        is_retryable=True,
+        max_tries=_FEW_TRIES,
     ),
-    "ResourceNotFoundException": (
-        "model", False, None,
+    "ModelErrorException": Meaning(
+        "server", "The model behind Bedrock failed{words}.", is_retryable=True, max_tries=_FEW_TRIES
+    ),
+    "ServiceQuotaExceededException": Meaning(
+        "quota", "The quota of this AWS account is used up{words}. Raise it in the AWS console."
+    ),
+    "AccessDeniedException": Meaning(
+        "key",
+        "These AWS credentials may not use this model{words}. Ask for access to the model in the AWS "
+        "console and allow bedrock:InvokeModel.",
+    ),
+    "ResourceNotFoundException": Meaning(
+        "model",
         "Bedrock does not know this model in this region{words}. Check the model's id and the region.",
     ),
-    "ValidationException": (
-        "request", False, None, "Bedrock refused the request{words}. Change the settings it names."
+    "ValidationException": Meaning(
+        "request", "Bedrock refused the request{words}. Change the settings it names."
     ),
-}  # fmt: skip
+}
 _KEY_CODES = frozenset(
     {
         "UnrecognizedClientException",
@@ -113,14 +123,7 @@ def _of_answer(response: Mapping[str, object], *, now_s: float) -> CallFailure:
         return failure_of_status(
             status if isinstance(status, int) else 500, {"message": said}, retry_after_s=wait
         )
-    kind, is_retryable, most, sentence = _CODES[code]
-    return CallFailure(
-        kind,
-        sentence.format(words=f" (“{said}”)" if said else ""),
-        is_retryable=is_retryable,
-        retry_after_s=wait,
-        max_tries=most,
-    )
+    return _CODES[code].failure(f" (“{said}”)" if said else "", retry_after_s=wait)
 
 
 def _of_botocore(error: Exception) -> CallFailure:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -33,22 +34,77 @@ _MODEL = re.compile(r"\bmodel\b", re.IGNORECASE)
 _TITLE = re.compile(rb"<title[^>]{0,200}>([^<]{1,300})", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _MOST_WORDS = 300
-# Kind, whether another try may help, and the sentence; "{words}" is what the server said.
-_STATUSES: dict[int, tuple[FailureKind, bool, str]] = {
-    400: ("request", False, "The server refused the request{words}. Change the settings it names."),
-    401: ("key", False, "The server refused the API key. Check that the right one is chosen and valid."),
-    402: ("quota", False, "The account has no credit left{words}. Top it up, then resume."),
-    403: ("key", False, "This key may not use this model{words}. Check its rights at the provider."),
-    404: ("address", False, "The server has nothing at this address{words}. Check the address and model."),
-    408: ("timeout", True, "The server gave up waiting for the request{words}. Try again later."),
-    409: ("server", True, "The server was busy with a conflicting request{words}. Try again later."),
-    413: ("too_large", False, "The request is too large for the server{words}. Lower the longest side."),
-    422: ("request", False, "The server does not take a field{words}. Change the settings it names."),
-    429: ("rate_limit", True, "The server is asked too often{words}. Lower the calls at once or a minute."),
-    503: ("overloaded", True, "The server is overloaded or starting{words}. Try again later."),
-    504: ("timeout", True, "The server behind the address did not answer in time{words}. Try again later."),
-    529: ("overloaded", True, "The provider is overloaded{words}. Try again later."),
-}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What an error answer of a provider means.
+
+    Attributes:
+        kind: what went wrong.
+        sentence: for people; ``{words}`` stands for what the provider said.
+        is_retryable: whether another try may help.
+        max_tries: at most so many tries; None leaves it to the policy.
+    """
+
+    kind: FailureKind
+    sentence: str
+    is_retryable: bool = False
+    max_tries: int | None = None
+
+    def failure(self, words: str, *, retry_after_s: float | None = None) -> CallFailure:
+        """Return the failure with the provider's words in its sentence.
+
+        Args:
+            words: such as `` (“quota exceeded”)``; "" for none.
+            retry_after_s: what the provider asked to wait, in seconds.
+        """
+        return CallFailure(
+            self.kind,
+            self.sentence.format(words=words),
+            is_retryable=self.is_retryable,
+            retry_after_s=retry_after_s,
+            max_tries=self.max_tries,
+        )
+
+
+_SPENT = Meaning("quota", "The account has no credit left{words}. Top it up, then resume.")
+_NO_SUCH_MODEL = Meaning("model", "The server does not know this model{words}. Check the model's name.")
+_REDIRECTED = Meaning(
+    "address",
+    "The address redirects to another one{words}, which is not followed. Write the final address.",
+)
+_REFUSED = Meaning("request", "The server refused the request{words}.")
+_BROKEN = Meaning("server", "The server failed{words}. Try again later.", is_retryable=True)
+_STATUSES: dict[int, Meaning] = {
+    400: Meaning("request", "The server refused the request{words}. Change the settings it names."),
+    401: Meaning("key", "The server refused the API key. Check that the right one is chosen and valid."),
+    402: _SPENT,
+    403: Meaning("key", "This key may not use this model{words}. Check its rights at the provider."),
+    404: Meaning("address", "The server has nothing at this address{words}. Check the address and model."),
+    408: Meaning(
+        "timeout", "The server gave up waiting for the request{words}. Try again later.", is_retryable=True
+    ),
+    409: Meaning(
+        "server", "The server was busy with a conflicting request{words}. Try again later.", is_retryable=True
+    ),
+    413: Meaning("too_large", "The request is too large for the server{words}. Lower the longest side."),
+    422: Meaning("request", "The server does not take a field{words}. Change the settings it names."),
+    429: Meaning(
+        "rate_limit",
+        "The server is asked too often{words}. Lower the calls at once or a minute.",
+        is_retryable=True,
+    ),
+    503: Meaning(
+        "overloaded", "The server is overloaded or starting{words}. Try again later.", is_retryable=True
+    ),
+    504: Meaning(
+        "timeout",
+        "The server behind the address did not answer in time{words}. Try again later.",
+        is_retryable=True,
+    ),
+    529: Meaning("overloaded", "The provider is overloaded{words}. Try again later.", is_retryable=True),
+}
 
 
 def failure_of_status(
@@ -62,29 +118,23 @@ def failure_of_status(
         retry_after_s: what the server asked to wait.
         raw: the answer's bytes, from which the title of a web page is quoted.
     """
-    said = words_of(body) or page_title(raw)
-    if status in _FILTER_STATUSES and is_filtered(codes_of(body), said):
+    said, codes = words_of(body) or page_title(raw), codes_of(body)
+    if status in _FILTER_STATUSES and is_filtered(codes, said):
         return filtered(said)
-    is_spent = _SPENT_CODE.search(codes_of(body)) or _SPENT_WORDS.search(said)
+    is_spent = _SPENT_CODE.search(codes) or _SPENT_WORDS.search(said)
     if is_spent and status in (400, 403, 429):
-        status = 402
-    kind, is_retryable, sentence = _STATUSES.get(status) or _unlisted(status)
-    if status == 404 and _MODEL.search(f"{said} {codes_of(body)}"):
-        kind, sentence = "model", "The server does not know this model{words}. Check the model's name."
-    message = sentence.format(words=f" (“{said}”)" if said else f" (status {status})")
-    return CallFailure(kind, message, is_retryable=is_retryable, retry_after_s=retry_after_s)
+        meaning, status = _SPENT, 402
+    elif status == 404 and _MODEL.search(f"{said} {codes}"):
+        meaning = _NO_SUCH_MODEL
+    else:
+        meaning = _STATUSES.get(status) or _unlisted(status)
+    return meaning.failure(f" (“{said}”)" if said else f" (status {status})", retry_after_s=retry_after_s)
 
 
-def _unlisted(status: int) -> tuple[FailureKind, bool, str]:
+def _unlisted(status: int) -> Meaning:
     if 300 <= status < 400:
-        return (
-            "address",
-            False,
-            "The address redirects to another one{words}, which is not followed. Write the final address.",
-        )
-    if status >= 500:
-        return "server", True, "The server failed{words}. Try again later."
-    return "request", False, "The server refused the request{words}."
+        return _REDIRECTED
+    return _BROKEN if status >= 500 else _REFUSED
 
 
 def is_filtered(codes: str, words: str) -> bool:
