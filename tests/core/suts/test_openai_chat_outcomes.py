@@ -69,6 +69,16 @@ def test_an_error_inside_a_choice_is_the_failure_of_its_code(code, kind, is_retr
     assert (failure.value.kind, failure.value.is_retryable) == (kind, is_retryable)
 
 
+def test_an_error_beside_a_choice_is_a_failure_and_no_answer():
+    body = {**with_choices(choice(message={"content": "A"})), "error": {"code": 502, "message": "Upstream"}}
+
+    with pytest.raises(CallFailure) as failure:
+        read_completion(body)
+
+    assert (failure.value.kind, failure.value.is_retryable) == ("server", True)
+    assert read_completion({**body, "error": None}).text == "A"
+
+
 def test_thinking_and_calls_of_tools_are_no_answer():
     parts = [
         {"type": "thinking", "thinking": [{"type": "text", "text": "B?"}]},

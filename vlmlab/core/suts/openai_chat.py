@@ -132,8 +132,10 @@ def read_completion(body: Mapping[str, JsonValue]) -> ProviderReply:
         CallFailure: there is an error instead of a choice, or no choice.
     """
     choices = objects(body.get("choices"))
+    if body.get("error"):
+        raise _failure_inside(body)
     if not choices:
-        raise _failure_inside(body) if body.get("error") else unexpected("no choice")
+        raise unexpected("no choice")
     # Servers that were told to make several send them in the order in which they end.
     choice = next((one for one in choices if one.get("index") == 0), choices[0])
     said = text(choice.get("finish_reason"))
