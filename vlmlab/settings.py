@@ -264,7 +264,8 @@ LOGGING = {
     # The DEBUG lines of the last two repeat headers and parts of requests, in which a key may stand.
     "loggers": {
         "axes": {"level": "WARNING"},
-        "httpcore2": {"level": "INFO"},
+        "httpcore2": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},  # its INFO lines repeat each address
         "botocore": {"level": "INFO"},
     },
 }

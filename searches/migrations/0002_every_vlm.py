@@ -245,4 +245,8 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('sut', 'fingerprint'), name='one_row_a_version')],
             },
         ),
+        migrations.AddIndex(
+            model_name='sample',
+            index=models.Index(fields=['run', 'served_model'], name='searches_sa_run_id_8b7ddc_idx'),
+        ),
     ]

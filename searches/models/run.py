@@ -195,7 +195,10 @@ class Sample(models.Model):
             models.UniqueConstraint(fields=["run", "step", "position"], name="one_sample_a_place"),
             models.UniqueConstraint(fields=["trial", "number"], name="one_sample_a_number"),
         ]
-        indexes = [models.Index(fields=["run", "verdict"])]
+        indexes = [
+            models.Index(fields=["run", "verdict"]),
+            models.Index(fields=["run", "served_model"]),
+        ]
 
     def __str__(self) -> str:
         return f"{self.trial_id} sample {self.number}"

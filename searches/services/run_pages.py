@@ -21,6 +21,7 @@ from searches.services.results import (
     run_overview,
     thin,
 )
+from searches.services.served_models import other_model_warning
 from searches.services.spending import Hold, hold_of, run_cap_of
 from vlmlab.core.revelio.metrics import ConvergencePoint, RevelioMetrics
 from vlmlab.core.scenes.catalogue import load_domain
@@ -82,6 +83,7 @@ class RunPage:
         who: the worker that has it, in words.
         problem: why nothing moves, with what to do; "" when all is well.
         hold: the spending limit that halted it, None for any other run.
+        other_model: which other model than the asked one answered, in words; "" when none did.
     """
 
     overview: RunOverview
@@ -92,6 +94,7 @@ class RunPage:
     who: str
     problem: str
     hold: Hold | None
+    other_model: str
 
     @property
     def run_cap(self) -> float | None:
@@ -135,6 +138,7 @@ def run_page(run: SearchRun) -> RunPage:
         who=_who(run),
         problem=_problem(run),
         hold=hold_of(run, overview.config, domain=overview.domain),
+        other_model=other_model_warning(run.sut, [run.pk]),
     )
 
 

@@ -17,6 +17,7 @@ from searches.services.calibrations import (
     calibration_states,
     find_calibration_job,
 )
+from searches.services.served_models import other_model_warning
 from searches.services.sut_health import Health, health_of, loaded_slugs, spend_cap
 from searches.services.sut_requests import ShownRequest, example_prompts
 from searches.services.sut_settings import Setting, effective_settings
@@ -110,6 +111,7 @@ class SutOverview:
     n_runs: int
     n_findings: int
     tries: tuple[Job, ...]
+    other_model: str
 
 
 def suts_with_counts() -> QuerySet[SutRecord]:
@@ -144,6 +146,7 @@ def sut_overview(sut: SutRecord) -> SutOverview:
     """Return everything the page of a system shows."""
     settings, problem = effective_settings(sut)
     runs = SearchRun.objects.filter(sut=sut)
+    recent = tuple(runs.select_related("campaign").order_by("-id")[:RECENT_RUNS])
     calibration = calibration_of(sut)
     return SutOverview(
         sut=sut,
@@ -163,7 +166,8 @@ def sut_overview(sut: SutRecord) -> SutOverview:
         spend_days=spend_days(sut),
         versions=_versions(sut),
         changes=_changes(sut, {setting.path: setting.name for setting in settings}),
-        runs=tuple(runs.select_related("campaign").order_by("-id")[:RECENT_RUNS]),
+        runs=recent,
+        other_model=other_model_warning(sut, [run.pk for run in recent]),
         n_runs=runs.count(),
         n_findings=Finding.objects.filter(sut=sut).count(),
         tries=tuple(

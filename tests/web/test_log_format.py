@@ -39,3 +39,16 @@ def test_arguments_and_tracebacks_are_searched_too():
 
     assert "ConnectionError: cannot reach" in line
     assert [secret for secret in SECRETS if secret in line] == []
+
+
+@pytest.mark.parametrize("name", ["httpx2", "httpx2._client", "httpcore2", "httpcore2.http11"])
+def test_libraries_that_log_every_address_and_header_stay_silent_at_any_level_of_the_lab(name):
+    root = logging.getLogger()
+    before = root.level
+    root.setLevel(logging.DEBUG)
+    try:
+        levels = [logging.getLogger(name).isEnabledFor(level) for level in (logging.INFO, logging.WARNING)]
+    finally:
+        root.setLevel(before)
+
+    assert levels == [False, True]

@@ -99,7 +99,7 @@ def test_the_page_asks_the_database_as_often_for_three_runs_as_for_one(rows, dja
         SpendDay.objects.create(sut=sut, day=NOW.date() - timedelta(days=number), n_calls=1)
     browser = browser_of(Role.REVIEWER)
 
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         browser.get("/suts/remote/")
 
 
