@@ -66,6 +66,14 @@ class Document:
     ends_in_words: bool = False
 
 
+@dataclass(frozen=True)
+class _Mark:
+    """One piece of markup: a name, or the places of the boxes between two tags among all that were found."""
+
+    label: str | None
+    boxes: range | None = None
+
+
 class _DocumentReader:
     def __init__(self, text: str, order: str) -> None:
         self.text, self.order = text, order
@@ -75,7 +83,7 @@ class _DocumentReader:
         self._labelled_until = -1
         self._n_boxed = 0
         self._has_stray_brace = False
-        self._marks: list[tuple[str, str | None, int, int]] = []
+        self._marks: list[_Mark] = []
 
     def read(self) -> Document:
         """Go through the text once."""
@@ -139,7 +147,7 @@ class _DocumentReader:
             self._label = self.text[match.end() : closing.start()].strip() or None
             self._labelled_until = -1
             self.position = closing.end()
-            self._marks.append(("ref", self._label, 0, 0))
+            self._marks.append(_Mark(self._label))
         elif closing is None:
             self.document.is_cut = True
             self.position = len(self.text)
@@ -165,7 +173,7 @@ class _DocumentReader:
         self._read_content(match.end(), end, label=label, is_answer=is_answer, is_closed=is_closed)
         self.position = closing.end() if closing is not None and is_closed else end
         self._labelled_until = self.position
-        self._marks.append(("box", None, before, len(found.boxes)))
+        self._marks.append(_Mark(None, range(before, len(found.boxes))))
 
     def _read_content(
         self, start: int, end: int, *, label: str | None, is_answer: bool, is_closed: bool
@@ -236,12 +244,13 @@ class _DocumentReader:
 
     def _label_from_behind(self) -> None:
         """Where every box is followed by its name instead of preceded by it, move the names."""
-        kinds = [mark[0] for mark in self._marks]
-        if not kinds or kinds != ["box", "ref"] * (len(kinds) // 2):
+        hold_boxes = [mark.boxes is not None for mark in self._marks]
+        if not hold_boxes or hold_boxes != [True, False] * (len(hold_boxes) // 2):
             return
         boxes = self.document.found.boxes
-        for (_, _, first, end), (_, label, _, _) in zip(self._marks[::2], self._marks[1::2], strict=True):
-            boxes[first:end] = [replace(box, label=label) for box in boxes[first:end]]
+        for held, name in zip(self._marks[::2], self._marks[1::2], strict=True):
+            for index in held.boxes or ():
+                boxes[index] = replace(boxes[index], label=name.label)
 
 
 def _is_prose(root: Group, n_commas: int) -> bool:
