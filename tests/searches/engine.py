@@ -79,7 +79,7 @@ def start_run(sut: SutRecord | None = None, *, run_seed: int = 11, **config: Any
 
 def advance(run: SearchRun, *, slice_seconds: float = 1e9, **values: Any) -> SliceEnd:
     """Claim a queued run and advance it by one slice, as a worker would."""
-    lease = take_lease("test:1:1:main", ["cpu"], run_id=run.pk)
+    lease = take_lease("test:1:1:main", ["cpu", "api"], run_id=run.pk)
     assert lease is not None
     end = advance_run(lease, slice_seconds=slice_seconds, **values)
     run.refresh_from_db()
