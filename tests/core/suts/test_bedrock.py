@@ -4,6 +4,7 @@ import json
 import logging
 import subprocess
 import sys
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -368,7 +369,7 @@ NAMES = (
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(NAMES), strange_json(*NAMES), max_size=6))
 def test_reader_takes_any_json_and_raises_call_failures_only(reply):
     try:
@@ -411,3 +412,36 @@ def test_no_spelling_of_the_secret_stays_in_an_error(spelling):
 
         assert "FEMI" not in failure.message
         assert "FEMI" not in str(failure.args)
+
+
+def sent_by(client) -> dict:
+    """Return the address and the Authorization of a call, which is not sent."""
+    sent = {}
+
+    def answer_for(request, **_values):
+        sent.update(url=request.url, authorization=request.headers["Authorization"])
+        return AWSResponse(request.url, 503, {}, SimpleNamespace(stream=lambda *_a, **_k: iter([b"{}"])))
+
+    client.meta.events.register("before-send.bedrock-runtime.Converse", answer_for)
+    with pytest.raises(exceptions.ClientError):
+        client.converse(modelId="m", messages=[{"role": "user", "content": [{"text": "x"}]}])
+    return sent
+
+
+def test_the_chosen_key_and_the_shown_address_stand_above_the_workers_surroundings(monkeypatch):
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "another-accounts-key")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "https://elsewhere.example.com")
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+
+    client = new_client(settings_of(), key_parts(KEY))
+    sent = sent_by(client)
+
+    assert sent["url"] == "https://bedrock-runtime.eu-central-1.amazonaws.com/model/m/converse"
+    assert b"Credential=AKIAIOSFODNN7EXAMPLE/" in bytes(str(sent["authorization"]), "ascii")
+    assert client._endpoint.http_session._proxy_config._proxies == {}
+
+
+def test_without_a_key_the_workers_own_credentials_are_used(monkeypatch):
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "the-workers-own-key")
+
+    assert "the-workers-own-key" in str(sent_by(new_client(settings_of(), ()))["authorization"])

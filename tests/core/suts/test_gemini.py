@@ -306,7 +306,7 @@ NAMES = (
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(NAMES), strange_json(*NAMES), max_size=6))
 def test_reader_takes_any_json_and_raises_call_failures_only(answer):
     try:
@@ -330,7 +330,7 @@ def test_whatever_a_server_answers_is_a_reply_or_a_failure(peer, provider, body,
     assert isinstance(words, str)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(strange_json(*NAMES), st.sampled_from((400, 403, 404, 429, 500)))
 def test_any_error_answer_is_explained(body, code):
     failure = explain(code, body, CallFailure("server", "It failed.", is_retryable=True))

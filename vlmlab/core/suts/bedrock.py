@@ -137,11 +137,17 @@ def new_client(params: BedrockParams, key: tuple[str, ...]) -> ConverseClient:
     # Their finest log writes whole requests, with session tokens and pictures.
     keep_debug_lines_quiet("botocore", "boto3", "urllib3")
     names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+    # A chosen key is the one that signs, and the shown address the one that is asked: boto3 would follow an
+    # API key, an endpoint and a proxy that it finds in the worker's surroundings before them.
+    signing = {"signature_version": "v4"} if key else {}
     config = Config(
         retries={"total_max_attempts": 1, "mode": "standard"},
         connect_timeout=min(CONNECT_TIMEOUT_S, params.timeout_s),
         read_timeout=params.timeout_s,
         max_pool_connections=params.concurrency,
+        ignore_configured_endpoint_urls=True,
+        proxies={},
+        **signing,
     )
     session = boto3.Session(region_name=params.region, **dict(zip(names, key, strict=False)))
     client: ConverseClient = session.client("bedrock-runtime", config=config)
