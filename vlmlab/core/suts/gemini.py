@@ -3,6 +3,7 @@
 import base64
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -113,24 +114,12 @@ def read_reply(answer: Mapping[str, object]) -> ProviderReply:
     Raises:
         CallFailure: it is not an answer of generateContent, or the account is shut off.
     """
-    usage = answer.get("usageMetadata")
-    thoughts = count(member(usage, "thoughtsTokenCount"))
-    sent = total(count(member(usage, "promptTokenCount")), count(member(usage, "toolUsePromptTokenCount")))
-    tokens = {
-        "input_tokens": sent,
-        "output_tokens": output_count(
-            input_tokens=sent,
-            said=total(count(member(usage, "candidatesTokenCount")), thoughts),
-            total_tokens=count(member(usage, "totalTokenCount")),
-        ),
-        "reasoning_tokens": thoughts,
-    }
     served = text(answer.get("modelVersion"))[:200]
     candidates = objects(answer.get("candidates"))
     if not candidates:
         if not text(member(answer, "promptFeedback", "blockReason")):
             raise unexpected("no candidate")
-        return ProviderReply("", "safety", served_model=served, **tokens)
+        return _counted(ProviderReply("", "safety", served_model=served), answer.get("usageMetadata"))
     reason = text(candidates[0].get("finishReason"))
     if reason == "PUP_LIMITED_DISABLED":
         raise CallFailure(
@@ -138,7 +127,24 @@ def read_reply(answer: Mapping[str, object]) -> ProviderReply:
         )
     parts = objects(member(candidates[0], "content", "parts"))
     said = "".join(text(part.get("text")) for part in parts if part.get("thought") is not True)
-    return ProviderReply(said, FINISH.get(reason, "other"), served_model=served, **tokens)
+    reply = ProviderReply(said, FINISH.get(reason, "other"), served_model=served)
+    return _counted(reply, answer.get("usageMetadata"))
+
+
+def _counted(reply: ProviderReply, usage: object) -> ProviderReply:
+    """Return a reply with its tokens."""
+    thoughts = count(member(usage, "thoughtsTokenCount"))
+    sent = total(count(member(usage, "promptTokenCount")), count(member(usage, "toolUsePromptTokenCount")))
+    return replace(
+        reply,
+        input_tokens=sent,
+        output_tokens=output_count(
+            input_tokens=sent,
+            said=total(count(member(usage, "candidatesTokenCount")), thoughts),
+            total_tokens=count(member(usage, "totalTokenCount")),
+        ),
+        reasoning_tokens=thoughts,
+    )
 
 
 def explain(status: int, body: JsonValue, failure: CallFailure) -> CallFailure:

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -149,27 +150,23 @@ def read_completion(body: Mapping[str, JsonValue]) -> ProviderReply:
     answer = _visible(message.get("content"))
     refusal = text(message.get("refusal")) or _refused(message.get("content"))
     finish = "refusal" if refusal else _FINISHES.get(said, "other")
-    return ProviderReply(
-        text=answer or refusal,
-        finish_reason=finish,
-        served_model=text(body.get("model"))[:200],
-        **_tokens(body.get("usage")),
-    )
+    reply = ProviderReply(answer or refusal, finish, served_model=text(body.get("model"))[:200])
+    return _counted(reply, body.get("usage"))
 
 
-def _tokens(usage: object) -> dict[str, int | None]:
-    """Return what was sent and received; xAI and Google's bridge count thinking in the total only."""
+def _counted(reply: ProviderReply, usage: object) -> ProviderReply:
+    """Return a reply with its tokens; xAI and Google's bridge count thinking in the total only."""
     sent, said = count(member(usage, "prompt_tokens")), count(member(usage, "completion_tokens"))
     thinking = count(member(usage, "completion_tokens_details", "reasoning_tokens"))
     if said is not None and thinking is not None and thinking > said:
         said += thinking  # thinking is not part of the reply's tokens
-    return {
-        "input_tokens": sent,
-        "output_tokens": output_count(
-            input_tokens=sent, said=said, total_tokens=count(member(usage, "total_tokens"))
-        ),
-        "reasoning_tokens": thinking,
-    }
+    total_tokens = count(member(usage, "total_tokens"))
+    return replace(
+        reply,
+        input_tokens=sent,
+        output_tokens=output_count(input_tokens=sent, said=said, total_tokens=total_tokens),
+        reasoning_tokens=thinking,
+    )
 
 
 def _refused(content: object) -> str:
