@@ -16,6 +16,7 @@ REASONS: dict[str, str] = {
     "truncated": "The reply ends in the middle of a list.",
     "structural_error": "The list is broken in the middle.",
     "revised_answer": "It corrected itself, so it is open which of its lists counts.",
+    "contradiction": "It says that nothing is there and writes a box all the same.",
     "refusal": "The system refused, so what it wrote does not count.",
     "safety": "The provider's safety filter stopped it, so what it wrote does not count.",
 }

@@ -444,3 +444,53 @@ def test_parse_boxes_refuses_sizes_that_are_none(name, sizes):
             convention={"space": "relative", "scale": 1},
             **({"image_size": (5, 5), "seen_size": (-1, 5)} | sizes),
         )
+
+
+JSON = '[{"bbox_2d": [100, 200, 300, 400]}]'
+LATER_TURN = f"\n<|im_start|>user\nAnd dogs?<|im_end|>\n<|im_start|>assistant\n{JSON}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[]<|im_end|>{LATER_TURN}",
+        f"None<eos>{JSON}",
+        f"None</s> {JSON}",
+        f"[]{LATER_TURN}",
+        f"[]<end_of_turn>\n<start_of_turn>user\n{JSON}",
+        f"<|im_start|>assistant\nNone<|im_end|>{JSON}",
+        f"<|channel|>analysis<|message|>{JSON}<|end|><|start|>assistant<|channel|>final<|message|>None",
+        f"<|channel>thought\n{JSON}<channel|>None<turn|>",
+    ],
+)
+def test_parse_boxes_reads_no_turn_that_the_system_invented_and_no_thinking(text):
+    assert _read(text).status == "empty"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("For example, a box is written as [0, 0, 10, 10]. Nothing is there.", "invalid_box"),
+        ("None. For example, a box would look like [0, 0, 10, 10].", "invalid_box"),
+        ("There is no car. The region [100, 200, 300, 400] holds a truck.", "contradiction"),
+        ("None. [100, 200, 300, 400]", "contradiction"),
+        ("Draft: [[1, 2, 30, 40]]\nFinal answer: [[100, 200, 300, 400]]", "revised_answer"),
+        (f"[[1, 2, 30, 40]]\nOn reflection:\n```json\n{JSON}\n```", "valid_boxes"),
+        (f'{{"bbox": [1, 2, 30, 40]}}\nOn reflection:\n```json\n{JSON}\n```', "revised_answer"),
+        ("<|channel|>analysis<|message|>[100, 200, 300, 400]", "unfinished_thinking"),
+    ],
+)
+def test_parse_boxes_takes_no_example_draft_or_denied_box_for_the_answer(text, reason):
+    assert _read(text).reason == reason
+
+
+def test_parse_boxes_reads_a_box_that_the_final_answer_repeats():
+    reading = _read("The cat is at [100, 200, 300, 400]. Final answer: [100, 200, 300, 400]")
+
+    assert _boxes(reading) == [(None, BOX)]
+
+
+def test_parse_boxes_leaves_an_example_out_beside_the_answer_and_says_so():
+    reading = _read('For example: {"bbox": [0, 0, 10, 10]}\nHere it is: {"bbox": [100, 200, 300, 400]}')
+
+    assert (_boxes(reading), reading.flags) == ([(None, BOX)], ("partial",))

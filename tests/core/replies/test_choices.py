@@ -339,3 +339,19 @@ def test_parse_choice_never_gives_a_statement_the_verdict_of_another(text, verdi
     reading = parse_choice(text, options=OPTIONS, n_statements=2)
 
     assert (reading.letter, reading.statements) == ("B", verdicts)
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("B<|im_end|>\n<|im_start|>user\nNext<|im_end|>\n<|im_start|>assistant\nAnswer: C", "B"),
+        ("Answer: B</s>Human: and now?\nAnswer: C", "B"),
+        ("I cannot say.<|endoftext|>Answer: C", None),
+        ("<|channel|>analysis<|message|>Answer: C<|end|><|start|>assistant<|channel|>final<|message|>B", "B"),
+        ("<|channel|>analysis<|message|>Answer: C", None),
+        ("<s>Answer: B</s>", "B"),
+        ("Answer: <s>A</s> B", None),  # struck out or not: nobody can tell
+    ],
+)
+def test_parse_choice_reads_the_first_turn_only(text, letter):
+    assert parse_choice(text, options=["A", "B", "C"]).letter == letter

@@ -1,5 +1,6 @@
 """Reading boxes out of a reply under one declared convention; what is in doubt is malformed."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,13 +32,31 @@ BoxReason = Literal[
     "truncated",
     "structural_error",
     "revised_answer",
+    "contradiction",
     "refusal",
     "safety",
 ]
 _REVISED = re.compile(
-    r"\b(?:wait|correction|corrected|actually|sorry|mistake|revised|oops)\b|更正|修正|不对|纠正",
+    r"\b(?:wait|correction|corrected|actually|sorry|mistake|revised|oops|refined|adjusted|updated"
+    r"|reconsider\w{0,4}|on reflection|second thoughts?"
+    r"|final (?:answer|result|output|box|boxes|bounding|detections?|coordinates)"
+    r"|more (?:accurate|accurately|precise|precisely))\b|更正|修正|不对|纠正|最终",
     re.IGNORECASE,
 )
+_EXAMPLE = re.compile(
+    r"\b(?:for (?:example|instance)|e\.g\.|an? example(?: \w{1,12}){0,3}(?: is\b| would be\b|:)"
+    r"|(?:would|might|could) look like)[^.\n\[{(]{0,40}\s{0,3}(?:`{3}\w{0,12}\s{0,3})?\Z",
+    re.IGNORECASE,
+)
+_LONGEST_EXAMPLE, _MOST_EXAMPLES = 120, 32
+_DENIED = re.compile(
+    r"\bthere (?:is|are|was|were) no\b|\bthere (?:is|are)n[’']t\b"
+    r"|\b(?:not|n[’']t) (?:present|visible|shown)\b"
+    r"|\b(?:do|does|did|can|could)(?: ?not|n[’']t) (?:\w{1,12} )?(?:see|find|detect|locate|contain|show)\b"
+    r"|\bunable to (?:see|find|detect|locate)\b",
+    re.IGNORECASE,
+)
+_FIRST_SENTENCE = re.compile(r"[^.!。！\n]{1,60}[.!。！](?=\s|\Z)")
 
 
 @dataclass(frozen=True)
@@ -99,8 +118,6 @@ def parse_boxes(
         if len(size) != 2 or min(size) <= 0:
             raise ValueError(f"{name} must be a positive width and height, got {size}")
     frame = Frame(as_convention(convention), image_size, seen_size)
-    if not without_special_tokens(text):
-        return BoxReading("malformed", "no_output")
     answer = answer_part(text)
     if answer.is_unfinished_thinking:
         return BoxReading("malformed", "unfinished_thinking")
@@ -123,6 +140,7 @@ def _judge(document: Document, frame: Frame, *, is_cut: bool) -> BoxReading:
     candidates = found.boxes or found.bare
     if candidates and any(names_other_form(words, frame.convention.order) for _, words in document.words):
         candidates = [box if box.is_named else without_numbers(box) for box in candidates]
+    candidates = _without_examples(document, candidates)
     placed = _placed(candidates, frame)
     fault = _fault(document, is_cut=is_cut and bool(candidates))
     if fault:
@@ -130,6 +148,8 @@ def _judge(document: Document, frame: Frame, *, is_cut: bool) -> BoxReading:
         return BoxReading("malformed", fault, salvage=whole.items)
     if placed.items and _is_revised(document, candidates):
         return BoxReading("malformed", "revised_answer", salvage=placed.items)
+    if placed.items and _is_denied(document, candidates):
+        return BoxReading("malformed", "contradiction", salvage=placed.items)
     if placed.items:
         return BoxReading("boxes", "valid_boxes", placed.items, placed.flags)
     if placed.reasons:
@@ -169,10 +189,44 @@ def _placed(candidates: Sequence[FoundBox], frame: Frame) -> _Placed:
     return _Placed(tuple(kept.values()), tuple(flags), tuple(reasons), n_absent)
 
 
+def _without_examples(document: Document, candidates: Sequence[FoundBox]) -> list[FoundBox]:
+    """Take the numbers off boxes that are introduced as an example of how a box is written."""
+    starts = [start for start, _ in document.words[1:]] + [math.inf]
+    examples = (
+        [
+            (start + len(words), end)
+            for (start, words), end in zip(document.words, starts, strict=True)
+            if _EXAMPLE.search(words[-_LONGEST_EXAMPLE:])
+        ]
+        if document.words
+        else []
+    )
+    return [
+        without_numbers(box)
+        if any(start <= box.start < end for start, end in examples[:_MOST_EXAMPLES])
+        else box
+        for box in candidates
+    ]
+
+
 def _is_revised(document: Document, candidates: Sequence[FoundBox]) -> bool:
-    """Whether words of correction stand between two parts that hold boxes: which one counts is open."""
+    """Whether words of correction stand between two parts that hold different boxes: which counts is open."""
     first, last = candidates[0].start, candidates[-1].start
-    return any(first < start < last and _REVISED.search(words) for start, words in document.words)
+    starts = [start for start, words in document.words if first < start < last and _REVISED.search(words)]
+    if not starts:
+        return False
+    before = {box.numbers for box in candidates if box.start < starts[-1]}
+    return before != {box.numbers for box in candidates if box.start > starts[-1]}
+
+
+def _is_denied(document: Document, candidates: Sequence[FoundBox]) -> bool:
+    """Whether a reply says that there is nothing and then gives numbers that nothing names a thing."""
+    said = [words for start, words in document.words if start < candidates[0].start]
+    opening = _FIRST_SENTENCE.match(said[0]) if said else None
+    if opening is not None and is_sentinel(opening.group()):
+        return True
+    is_bare = not document.found.boxes and all(box.label is None for box in candidates)
+    return is_bare and any(_DENIED.search(words) for _, words in document.words)
 
 
 def _stopped(reading: BoxReading, finish_reason: str) -> BoxReading:

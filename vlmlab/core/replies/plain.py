@@ -4,15 +4,22 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from vlmlab.core.replies.turns import first_turn
+
 MAX_CHARACTERS = 65_536
 _MAX_MARKS_IN_A_ROW = 8
 
 _NAMED_TOKENS = r"</?s>|<(?:pad|eos|bos|unk|end_of_turn|start_of_turn|end_of_utterance)>|\[(?:EOS|PAD|BOS)\]"
 _SPECIAL_TOKEN = re.compile(rf"<\|[A-Za-z_0-9]{{1,32}}\|>|<｜[^｜>\n]{{1,32}}｜>|{_NAMED_TOKENS}")
 _THINKING_WORDS = r"(?:think|thinking|thought|reasoning|reflection|scratchpad)"
+# The last line: models that write in channels, one for thinking and tools and one for the answer.
 _THINKING_TAG = re.compile(
-    rf"<(?P<close>/?){_THINKING_WORDS}>|\[(?P<close2>/?)THINK\]|◁(?P<close3>/?)think▷", re.IGNORECASE
+    rf"<(?P<close>/?){_THINKING_WORDS}>|\[(?P<close2>/?)THINK\]|◁(?P<close3>/?)think▷"
+    r"|<\|channel\|>\s{0,4}(?:analysis|commentary|(?P<close4>final))[^<\n]{0,80}<\|message\|>"
+    r"|<\|channel>|(?P<close5><channel\|>)",
+    re.IGNORECASE,
 )
+_CLOSING = ("close", "close2", "close3", "close4", "close5")
 # In quotes it is a label or a mention, not the tag.
 _OPEN_ANSWER, _CLOSE_ANSWER = (
     re.compile(r"(?<![\"'])<answer>", re.IGNORECASE),
@@ -41,7 +48,7 @@ class Visible:
 
 
 def visible_part(raw: str) -> Visible:
-    """Return what stands after the last closed thinking block, inside the last ``<answer>`` if any.
+    """Return what the first turn says after its last closed thinking block, in the last ``<answer>`` if any.
 
     Linear in the length of ``raw``. A lone closing tag counts: some templates open the block in
     the prompt.
@@ -51,10 +58,11 @@ def visible_part(raw: str) -> Visible:
 
 
 def answer_part(raw: str) -> Visible:
-    """Return the same part as ``visible_part`` with every special token still in it."""
+    """Return the same part as ``visible_part`` with the special tokens inside of it."""
+    raw = first_turn(raw)
     start, is_open = 0, False
     for tag in _THINKING_TAG.finditer(raw):
-        if any(tag.group(name) for name in ("close", "close2", "close3")):
+        if any(tag.group(name) for name in _CLOSING):
             start, is_open = tag.end(), False
         else:
             is_open = True
