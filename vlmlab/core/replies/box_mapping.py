@@ -3,9 +3,12 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from vlmlab.core.conventions import RELATIVE_1000, BoxConvention
+
+PlaceFault = Literal["invalid_box", "out_of_range", "suspect_scale", "degenerate"]
+"""Why the numbers of one box give no box."""
 
 _SLACK = 0.1
 _LEAST_SUSPECT_SCALE = 100.0
@@ -90,7 +93,7 @@ class Frame:
         width, height = self.seen_size or self.image_size
         return float(width), float(height)
 
-    def place(self, found: FoundBox) -> BoxItem | str | None:
+    def place(self, found: FoundBox) -> BoxItem | PlaceFault | None:
         """Return the box in original pixels, the reason why it is none, or None for four zeros."""
         numbers = found.numbers
         if len(numbers) != 4 or not all(math.isfinite(number) for number in numbers):
@@ -109,7 +112,7 @@ class Frame:
             return "suspect_scale"
         return self._mapped(found.label, numbers)
 
-    def _mapped(self, label: str | None, numbers: tuple[float, ...]) -> BoxItem | str:
+    def _mapped(self, label: str | None, numbers: tuple[float, ...]) -> BoxItem | PlaceFault:
         offset = self.convention.bin_offset
         x0, y0, x1, y1 = (
             (number + offset) / scale * size

@@ -9,7 +9,14 @@ from typing import Any, Literal
 from vlmlab.core.conventions import BoxConvention
 from vlmlab.core.replies.box_document import Document, read_document
 from vlmlab.core.replies.box_keys import names_other_form
-from vlmlab.core.replies.box_mapping import BoxItem, FoundBox, Frame, as_convention, without_numbers
+from vlmlab.core.replies.box_mapping import (
+    BoxItem,
+    FoundBox,
+    Frame,
+    PlaceFault,
+    as_convention,
+    without_numbers,
+)
 from vlmlab.core.replies.box_text import is_sentinel, without_special_tokens
 from vlmlab.core.replies.plain import MAX_CHARACTERS, answer_part
 
@@ -87,7 +94,7 @@ class BoxReading:
 class _Placed:
     items: tuple[BoxItem, ...]
     flags: tuple[str, ...]
-    reasons: tuple[str, ...]
+    faults: tuple[PlaceFault, ...]
     n_absent: int
 
 
@@ -152,8 +159,8 @@ def _judge(document: Document, frame: Frame, *, is_cut: bool) -> BoxReading:
         return BoxReading("malformed", "contradiction", salvage=placed.items)
     if placed.items:
         return BoxReading("boxes", "valid_boxes", placed.items, placed.flags)
-    if placed.reasons:
-        return BoxReading("malformed", placed.reasons[0])  # type: ignore[arg-type]  # reasons of Frame.place
+    if placed.faults:
+        return BoxReading("malformed", placed.faults[0])
     if found.n_points:
         return BoxReading("malformed", "points_only")
     if (placed.n_absent or found.n_empty) and is_cut and not document.ends_in_words:
@@ -172,21 +179,21 @@ def _fault(document: Document, *, is_cut: bool) -> BoxReason | None:
 def _placed(candidates: Sequence[FoundBox], frame: Frame) -> _Placed:
     """Map every candidate; the same box with the same label counts once."""
     kept: dict[tuple[str | None, tuple[float, ...]], BoxItem] = {}
-    reasons: list[str] = []
+    faults: list[PlaceFault] = []
     n_absent = n_items = 0
     for candidate in candidates:
         place = frame.place(candidate)
         if place is None:
             n_absent += 1
         elif isinstance(place, str):
-            reasons.append(place)
+            faults.append(place)
         else:
             n_items += 1
             kept.setdefault((place.label, place.box), place)
-    flags = ["partial"] if kept and reasons else []
+    flags = ["partial"] if kept and faults else []
     flags += ["duplicates"] if n_items > len(kept) else []
     flags += [flag for flag in ("sorted", "clipped") if any(flag in item.flags for item in kept.values())]
-    return _Placed(tuple(kept.values()), tuple(flags), tuple(reasons), n_absent)
+    return _Placed(tuple(kept.values()), tuple(flags), tuple(faults), n_absent)
 
 
 def _without_examples(document: Document, candidates: Sequence[FoundBox]) -> list[FoundBox]:
