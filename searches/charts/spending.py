@@ -9,6 +9,14 @@ from vlmlab.web.numbers import write_many, write_money
 
 SHOWN_DAYS = 30
 DAY_MS = 86_400_000
+COLUMNS = (
+    Column("Day", is_number=False),
+    Column("Calls"),
+    Column("Call errors"),
+    Column("Input tokens"),
+    Column("Output tokens"),
+    Column("Cost, $"),
+)
 
 
 def spending_chart(days: Sequence[SpendDay], *, until: date, slug: str = "spending") -> Chart:
@@ -19,9 +27,7 @@ def spending_chart(days: Sequence[SpendDay], *, until: date, slug: str = "spendi
         until: the last of the thirty.
         slug: unique on the page.
     """
-    first, last = until - timedelta(days=SHOWN_DAYS), until + timedelta(days=1)
     has_cost = any(day.cost_usd for day in days)
-    values = [day.cost_usd if has_cost else day.n_calls for day in days]
     calls, cost = sum(day.n_calls for day in days), sum(day.cost_usd for day in days)
     return Chart(
         slug=slug,
@@ -32,46 +38,41 @@ def spending_chart(days: Sequence[SpendDay], *, until: date, slug: str = "spendi
                 {
                     "type": "bar",
                     "x": [day.day.isoformat() for day in days],
-                    "y": values,
+                    "y": [day.cost_usd if has_cost else day.n_calls for day in days],
                     "width": 0.7 * DAY_MS,
                     "marker": {"color": "$c1"},
                 }
             ],
-            "layout": {
-                "showlegend": False,
-                "margin": {"l": 52, "r": 28, "t": 10, "b": 32},
-                "xaxis": {
-                    "type": "date",
-                    "tickformat": "%-d %b",
-                    "nticks": 5,
-                    "range": [first.isoformat(), last.isoformat()],
-                },
-                "yaxis": {
-                    "title": {"text": "US dollars" if has_cost else "calls"},
-                    "rangemode": "tozero",
-                    "nticks": 4,
-                },
-            },
+            "layout": _layout(until, unit="US dollars" if has_cost else "calls"),
         },
         sentence=f"{write_many(calls, 'call')} for {write_money(cost)} in the last 30 days.",
-        columns=(
-            Column("Day", is_number=False),
-            Column("Calls"),
-            Column("Call errors"),
-            Column("Input tokens"),
-            Column("Output tokens"),
-            Column("Cost, $"),
-        ),
-        rows=tuple(
-            (
-                day.day.isoformat(),
-                day.n_calls,
-                day.n_call_errors,
-                day.input_tokens,
-                day.output_tokens,
-                round(day.cost_usd, 6),
-            )
-            for day in days
-        ),
+        columns=COLUMNS,
+        rows=tuple(_row(day) for day in days),
         heading_level=2,
+    )
+
+
+def _layout(until: date, *, unit: str) -> dict[str, object]:
+    first, last = until - timedelta(days=SHOWN_DAYS), until + timedelta(days=1)
+    return {
+        "showlegend": False,
+        "margin": {"l": 52, "r": 28, "t": 10, "b": 32},
+        "xaxis": {
+            "type": "date",
+            "tickformat": "%-d %b",
+            "nticks": 5,
+            "range": [first.isoformat(), last.isoformat()],
+        },
+        "yaxis": {"title": {"text": unit}, "rangemode": "tozero", "nticks": 4},
+    }
+
+
+def _row(day: SpendDay) -> tuple[str | int | float, ...]:
+    return (
+        day.day.isoformat(),
+        day.n_calls,
+        day.n_call_errors,
+        day.input_tokens,
+        day.output_tokens,
+        round(day.cost_usd, 6),
     )
