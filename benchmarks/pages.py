@@ -1,4 +1,4 @@
-"""Times the pages of runs and findings on a run of 100,000 concept sets, through Django's test client.
+"""Times the pages of the site on a run of 100,000 concept sets, through Django's test client.
 
     python benchmarks/pages.py [--sets 100000] [--repeats 5] [--json OUT]
 
@@ -14,12 +14,16 @@ import statistics
 import sys
 import tempfile
 import time
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 GOAL_MS = 300.0
 CHUNK = 2000
+SYSTEMS = 30
+SPEND_DAYS = 365
+CALIBRATIONS = 100  # of the first system
 SAMPLES_OF_FIRST_SETS = 2000  # sets that get their samples, too: as many as one page can show, and more
 
 
@@ -33,7 +37,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="vlmlab-pages-") as folder:
         prepare_django(Path(folder))
         run_pk, finding_pk, trial_pk, middle = fill(options.sets)
-        rows = measure(paths(run_pk, finding_pk, trial_pk, middle), options.repeats)
+        pages = paths(run_pk, finding_pk, trial_pk, middle) + fill_systems()
+        rows = measure(pages, options.repeats)
     print(f"{options.sets:,} concept sets in one run; median of {options.repeats}, milliseconds\n")
     print(f"{'page':<44}{'first':>8}{'median':>9}{'CPU':>7}{'kB':>7}")
     for row in rows:
@@ -193,6 +198,109 @@ def paths(run_pk: int, finding_pk: int, trial_pk: int, middle: int) -> list[tupl
     ]
 
 
+def fill_systems() -> list[tuple[str, str, bool]]:
+    """Write remote systems with keys, calibrations, spending and a comparison; return their pages."""
+    from searches.models import ApiKey, SpendDay, SutRecord, User
+    from searches.services.tokens import create_token
+    from vlmlab.core.suts.kinds import parse_params
+    from vlmlab.web.sealing import Sealed
+
+    person = User.objects.get(username="bench")
+    origin = "https://api.openai.com"
+    params = parse_params(
+        "openai_chat", {"model": "bench-vl", "input_price_usd": 1.0, "output_price_usd": 4.0}
+    ).model_dump(mode="json")
+    suts = []
+    for number in range(SYSTEMS):
+        key = ApiKey.objects.create(
+            name=f"Key {number}", kind="openai_chat", origin=origin, secret=Sealed.of("sk-bench-0123456789")
+        )
+        suts.append(
+            SutRecord.objects.create(
+                slug=f"remote-{number}", name=f"Remote {number}", kind="openai_chat", params=params,
+                api_key=key, fingerprint="f" * 64, n_calls=1000, input_tokens=10**6, output_tokens=10**5,
+                spend_usd=1.4, latency_ms_sum=5e5,
+            )
+        )  # fmt: skip
+    today = timezone_today()
+    SpendDay.objects.bulk_create(
+        SpendDay(sut=sut, day=today - timedelta(days=days), n_calls=10, cost_usd=0.01)
+        for sut in suts
+        for days in range(SPEND_DAYS)
+    )
+    calibration = calibrate_systems(suts)
+    group = compare_systems(suts[:6])
+    token = create_token(by=person, name="bench", days=None).text
+    return [
+        ("systems", "/suts/", True),
+        ("one system", "/suts/remote-0/", True),
+        ("edit a system", "/suts/remote-0/edit/", True),
+        ("register a system, all presets", "/suts/new/", True),
+        ("calibrations of a system", "/suts/remote-0/calibrations/", True),
+        ("one calibration", f"/suts/remote-0/calibrations/{calibration}/", True),
+        ("try a system", "/suts/remote-0/try/", True),
+        ("comparison of six systems", f"/suts/compare/?group={group}", True),
+        ("keys", "/keys/", True),
+        ("API reference", "/api/", True),
+        ("API: runs", f"/api/v1/runs token={token}", True),
+        ("API: systems", f"/api/v1/suts token={token}", True),
+        ("API: findings", f"/api/v1/findings token={token}", True),
+    ]
+
+
+def timezone_today() -> Any:
+    """Return the day of today in UTC, as spending is counted."""
+    from django.utils import timezone
+
+    return timezone.now().date()
+
+
+def calibrate_systems(suts: list[Any]) -> int:
+    """Write calibrations as a probe leaves them, many of the first system; return the newest of it."""
+    from searches.models import Calibration
+    from searches.services.calibration_rows import calibration_values
+    from searches.services.suts import asking_of
+    from vlmlab.core.replies.calibration import judge_answers, judge_boxes, probe_pictures
+    from vlmlab.core.suts.base import SutReply
+
+    pictures, asking = probe_pictures(), asking_of(suts[0])
+    boxes = [SutReply(f'{{"bbox_2d": {[round(side) for side in one.box]}}}' * 20) for one in pictures]
+    letters = [SutReply(one.expected_letter) for one in pictures]
+    values = calibration_values(
+        pictures,
+        boxes,
+        letters,
+        boxes=judge_boxes(pictures, boxes, asking.convention),
+        answers=judge_answers(pictures, letters),
+    ) | {"fingerprint": "f" * 64, "asking": asking.model_dump(mode="json")}
+    many = [suts[0]] * CALIBRATIONS + suts[1:]
+    Calibration.objects.bulk_create([Calibration(sut=sut, **values) for sut in many])
+    return int(Calibration.objects.filter(sut=suts[0]).values_list("pk", flat=True).order_by("-pk")[0])
+
+
+def compare_systems(suts: list[Any]) -> Any:
+    """Write one answered question about boxes for several systems; return their group."""
+    import uuid
+
+    from searches.enums import JobKind, JobState
+    from searches.models import Blob, Job
+
+    group, picture = uuid.uuid4(), Blob.objects.values_list("sha256", flat=True).first()
+    items = [{"label": "car", "box": [n, n, n + 50, n + 50], "flags": []} for n in range(100)]
+    read = {"status": "boxes", "reason": "", "flags": [], "items": items, "salvage": [], "n_items": 100}
+    for sut in suts:
+        asked = {"sut": sut.slug, "image_sha256": picture, "prompt": "?", "mode": "boxes", "targets": "cars"}
+        result = {
+            "latency_ms": 10.0, "load_seconds": 0.0, "finish_reason": "stop", "size": [448, 336],
+            "text": "word " * 1000, "input_tokens": 100, "output_tokens": 100, "cost_usd": 0.01,
+            "n_attempts": 1, "served_model": "", "boxes": read,
+        }  # fmt: skip
+        Job.objects.create(
+            kind=JobKind.TRY_SUT, group=group, state=JobState.DONE, params=asked, result=result
+        )
+    return group
+
+
 def measure(addresses: list[tuple[str, str, bool]], repeats: int) -> list[dict[str, Any]]:
     """Return one row for each page."""
     from django.test import Client
@@ -207,7 +315,9 @@ def measure(addresses: list[tuple[str, str, bool]], repeats: int) -> list[dict[s
         taken, busy, size = [], [], 0
         for _ in range(repeats + 1):
             started, worked = time.perf_counter(), time.process_time()
-            answer = client.get(path)
+            where, _, token = path.partition(" token=")
+            headers = {"authorization": f"Bearer {token}"} if token else {}
+            answer = client.get(where, headers=headers)
             taken.append(1000 * (time.perf_counter() - started))
             busy.append(1000 * (time.process_time() - worked))
             size = len(answer.content)
