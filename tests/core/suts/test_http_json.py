@@ -87,7 +87,8 @@ def test_connections_are_kept_and_shared_by_threads(peer):
     [
         (400, "request", False), (401, "key", False), (402, "quota", False), (403, "key", False),
         (404, "address", False), (405, "request", False), (408, "timeout", True), (409, "server", True),
-        (413, "too_large", False), (418, "request", False), (422, "request", False),
+        (413, "too_large", False), (418, "request", False), (422, "request", False), (501, "request", False),
+        (505, "request", False),
         (429, "rate_limit", True), (500, "server", True), (502, "server", True), (503, "overloaded", True),
         (504, "timeout", True), (529, "overloaded", True), (301, "address", False),
         (302, "address", False), (307, "address", False),
@@ -274,6 +275,15 @@ def test_an_answer_that_echoes_the_key_comes_without_it(peer):
     peer.next(lambda asked: json_answer({"text": asked.headers["authorization"]}))
 
     assert endpoint(peer).post("/ask", {}) == {"text": "Bearer [key removed]"}
+
+
+def test_a_key_that_was_pasted_with_the_word_before_it_is_removed_too(peer):
+    headers = {"Authorization": f"Bearer Bearer {KEY}"}
+    peer.next(status(200, {"answer": f"your key {KEY}, a bearer token"}))
+
+    assert endpoint(peer, headers=headers).post("/ask", {}) == {
+        "answer": "your key [key removed], a bearer token"
+    }
 
 
 def test_describe_leaves_out_the_values_of_secret_headers(peer):

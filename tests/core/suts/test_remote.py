@@ -360,3 +360,14 @@ def test_the_fingerprint_knows_further_fields_in_any_order():
 
     assert fingerprint_of(params(extra_body=first)) == fingerprint_of(params(extra_body=second))
     assert fingerprint_of(params(extra_body=first)) != fingerprint_of(params(extra_body={**first, "a": 2}))
+
+
+def test_half_a_sign_in_a_prompt_fails_no_call(make):
+    class Silent(FakeProvider):
+        def send(self, call):
+            super().send(call)
+            return ProviderReply("A")
+
+    replies = make(Silent(BUSY), input_price_usd=2, output_price_usd=10).generate([request("a \ud800")])
+
+    assert [(reply.text, reply.n_attempts) for reply in replies] == [("A", 2)]

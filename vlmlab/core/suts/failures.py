@@ -134,7 +134,8 @@ def failure_of_status(
 def _unlisted(status: int) -> Meaning:
     if 300 <= status < 400:
         return _REDIRECTED
-    return _BROKEN if status >= 500 else _REFUSED
+    is_refused = status < 500 or status in (501, 505)  # not implemented: it will not be a second later
+    return _REFUSED if is_refused else _BROKEN
 
 
 def is_filtered(codes: str, words: str) -> bool:

@@ -32,6 +32,7 @@ FINISH: Mapping[str, FinishReason] = {
     "PROHIBITED_CONTENT": "safety",
     "SPII": "safety",
     "RECITATION": "safety",
+    "IMAGE_RECITATION": "safety",
     "IMAGE_SAFETY": "safety",
     "IMAGE_PROHIBITED_CONTENT": "safety",
     "MODEL_ARMOR": "safety",

@@ -294,5 +294,6 @@ def _secrets_of(headers: Mapping[str, str]) -> tuple[str, ...]:
                 field="api_key",
             )
         if name.lower() not in _OPEN_HEADERS:
-            found.append(value.removeprefix("Bearer "))
-    return tuple(found)
+            # Also the parts of a key that was pasted with the word before it.
+            found += [value.removeprefix("Bearer "), *value.removeprefix("Bearer ").split()]
+    return tuple(one for one in found if one.casefold() != "bearer")

@@ -143,7 +143,7 @@ def read_completion(body: Mapping[str, JsonValue]) -> ProviderReply:
     if choice.get("error"):
         raise _failure_inside(choice)
     if said in _BROKEN_OFF:
-        raise CallFailure("server", _BROKEN_OFF[said], is_retryable=True)
+        raise CallFailure("server", _BROKEN_OFF[said], is_retryable=True, max_tries=2)  # each is paid
     message = choice.get("message")
     if not isinstance(message, Mapping):
         raise unexpected("no message in its choice")

@@ -73,7 +73,8 @@ def most_input_tokens(params: RemoteParams, prompt: str, picture_size: tuple[int
     """Return an upper bound of the tokens that a call sends."""
     width, height = fitted_size(picture_size, params.max_image_side)
     picture = math.ceil(width * height / _PIXELS_A_TOKEN) + _PICTURE_TOKENS
-    return len(prompt.encode()) + len(params.system_prompt.encode()) + picture + _FRAME_TOKENS
+    words = (prompt + params.system_prompt).encode("utf-8", "surrogatepass")
+    return len(words) + picture + _FRAME_TOKENS
 
 
 def likely_input_tokens(params: RemoteParams, prompt: str, sent_size: tuple[int, int]) -> float:

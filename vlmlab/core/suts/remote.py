@@ -294,5 +294,6 @@ def _with_tries(words: str, n_attempts: int) -> str:
 
 def _jitter(request: SutRequest, n_tries: int) -> float:
     """Return a number in [0, 1) that differs between questions, so that they do not come back together."""
-    picture = hashlib.sha256(request.image_png).hexdigest()
-    return float(rng_for(request.repeat_number, "retry", picture, request.prompt, n_tries).random())
+    prompt = request.prompt.encode("utf-8", "surrogatepass")
+    question = hashlib.sha256(request.image_png + prompt).hexdigest()
+    return float(rng_for(request.repeat_number, "retry", question, n_tries).random())
