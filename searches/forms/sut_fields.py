@@ -28,6 +28,23 @@ CHOICE_WORDS: dict[str, dict[str, str]] = {
         "xyxy": "x first (xyxy)",
         "yxyx": "y first (yxyx)",
     },
+    "asking.convention.syntax": {
+        "json": "JSON",
+        "json_named": "JSON, corners by name",
+        "qwen_markup": "Qwen's markup",
+        "ref_box": "<ref> and <box>",
+        "ref_det": "<|ref|> and <|det|>",
+        "begin_of_box": "<|begin_of_box|>",
+        "loc": "<loc_123>",
+        "loc4": "<loc0123>",
+        "double_bracket": "[[123, …]]",
+        "bbox_tag": "<bbox>",
+        "list": "A plain list",
+    },
+    "token_limit_name": {
+        "max_tokens": "max_tokens",
+        "max_completion_tokens": "max_completion_tokens",
+    },
     "image_detail": {"": "Not sent"},
     "media_resolution": {"": "Not sent"},
 }

@@ -161,14 +161,21 @@ def start_calibration(sut: SutRecord, *, by: User | None) -> Job:
 
 
 def find_calibration_job(job_id: str, sut: SutRecord) -> Job | None:
-    """Return the calibration of an address, or the one at work when the address names none."""
+    """Return the calibration of an address; without one, the last, when it is at work or came to nothing."""
     jobs = Job.objects.filter(kind=JobKind.CALIBRATE_SUT, params__sut=sut.slug)
     if not job_id:
-        return jobs.filter(state__in=UNFINISHED).first()
+        last = jobs.order_by("-created_at").first()
+        return last if last is not None and _is_news(last, sut) else None
     try:
         return jobs.filter(pk=UUID(job_id)).first()
     except ValueError:
         return None
+
+
+def _is_news(job: Job, sut: SutRecord) -> bool:
+    if job.state != JobState.FAILED:
+        return job.state in UNFINISHED
+    return not Calibration.objects.filter(sut=sut, created_at__gt=job.created_at).exists()
 
 
 def do_calibration(job: Job) -> dict[str, Any]:

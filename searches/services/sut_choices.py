@@ -11,11 +11,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Offer:
+    """A preset, with what its note says of it alone."""
+
+    preset: "SutPreset"
+    note: str
+
+
+@dataclass(frozen=True)
 class PresetGroup:
-    """The presets of one family."""
+    """The presets of one family, with what holds for all of them."""
 
     family: str
-    presets: "tuple[SutPreset, ...]"
+    note: str
+    offers: tuple[Offer, ...]
 
 
 def registrable_kinds() -> list[SutKind]:
@@ -31,7 +40,7 @@ def preset_groups() -> list[PresetGroup]:
         family: place for place, family in enumerate(dict.fromkeys(p.family for p in SUT_PRESETS.values()))
     }
     listed = sorted(SUT_PRESETS.values(), key=lambda preset: order[preset.family])
-    return [PresetGroup(family, tuple(rows)) for family, rows in groupby(listed, key=lambda one: one.family)]
+    return [_group(family, tuple(rows)) for family, rows in groupby(listed, key=lambda one: one.family)]
 
 
 def find_preset(name: str) -> "SutPreset | None":
@@ -39,3 +48,16 @@ def find_preset(name: str) -> "SutPreset | None":
     from vlmlab.core.suts.presets import SUT_PRESETS
 
     return SUT_PRESETS.get(name)
+
+
+def _group(family: str, presets: "tuple[SutPreset, ...]") -> PresetGroup:
+    """Say once what all notes of a family end with."""
+    notes = [preset.note.split(". ") for preset in presets]
+    n_shared = 0
+    while len(presets) > 1 and all(len(note) > n_shared for note in notes):
+        if len({note[-1 - n_shared] for note in notes}) > 1:
+            break
+        n_shared += 1
+    shared = ". ".join(notes[0][len(notes[0]) - n_shared :])
+    offers = tuple(Offer(preset, preset.note.removesuffix(shared).rstrip()) for preset in presets)
+    return PresetGroup(family, shared, offers)

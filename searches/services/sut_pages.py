@@ -188,8 +188,8 @@ def calibration_word(state: CalibrationState) -> CalibrationWord:
     boxes, answers = CalibrationStatus(found.boxes_status), CalibrationStatus(found.answers_status)
     is_done = {boxes, answers} == {CalibrationStatus.CALIBRATED}
     return CalibrationWord(
-        _badge(boxes, "Boxes fit", look=state.boxes_badge.state),
-        _badge(answers, "Answers can be read", look=state.answers_badge.state),
+        _badge(boxes, "Fit", look=state.boxes_badge.state),
+        _badge(answers, "Can be read", look=state.answers_badge.state),
         is_done,
     )
 

@@ -84,6 +84,24 @@ def _progressed() -> None:
     _on_progress()
 
 
+_should_stop: Callable[[], bool] = never
+
+
+@contextmanager
+def stopping_when(should_stop: Callable[[], bool]) -> Iterator[None]:
+    """Let a remote system end its batch early while the block lasts, as soon as this says so."""
+    global _should_stop
+    _should_stop = should_stop
+    try:
+        yield
+    finally:
+        _should_stop = never
+
+
+def _is_asked_to_stop() -> bool:
+    return _should_stop()
+
+
 def params_of(sut: SutRecord) -> BaseModel:
     """Return the checked settings of a registered system.
 
@@ -117,6 +135,7 @@ def sut_context(sut: SutRecord) -> SutContext:
         network=policy_of(settings.ENDPOINT_ALLOW),
         api_key=sut.api_key.secret.reveal() if sut.api_key else "",
         on_progress=_progressed,
+        should_stop=_is_asked_to_stop,
     )
 
 
@@ -158,6 +177,7 @@ def register_sut(
     if SutRecord.objects.filter(slug=slug).exists():
         raise _taken(slug)
     checked = parse_params(kind, params)
+    _check_limit(checked)
     sut = SutRecord(
         slug=slug,
         name=name,
@@ -199,6 +219,7 @@ def edit_sut(
     """
     before = {"name": sut.name, "params": sut.params, "queue": sut.queue, "key": _key_name(sut.api_key)}
     checked = parse_params(sut.kind, params)
+    _check_limit(checked)
     sut.name, sut.description = name, description
     sut.queue = Queue.API if sut_kind(sut.kind).is_remote else queue
     is_same_key = api_key is not None and api_key.pk == sut.api_key_id
@@ -218,6 +239,16 @@ def set_enabled(sut: SutRecord, *, is_enabled: bool, by: User | None) -> None:
     """Allow or stop new work with a system."""
     SutRecord.objects.filter(pk=sut.pk).update(is_enabled=is_enabled)
     record(by, "switched on" if is_enabled else "switched off", sut, before={"is_enabled": sut.is_enabled})
+
+
+def _check_limit(params: BaseModel) -> None:
+    prices = (getattr(params, "input_price_usd", 0.0), getattr(params, "output_price_usd", 0.0))
+    if getattr(params, "spend_cap_usd", None) is not None and None in prices:
+        raise ConfigError(
+            "A spending limit needs both prices.",
+            hint="Enter them, or leave the limit empty.",
+            field="spend_cap_usd",
+        )
 
 
 def load_sut(sut: SutRecord) -> LoadedSut:

@@ -170,9 +170,9 @@ def test_the_history_says_which_settings_a_change_changed_in_words():
 @pytest.mark.parametrize(
     ("values", "boxes", "answers"),
     [
-        ({}, "Boxes fit", "Answers can be read"),
-        ({"boxes_status": "other_convention"}, "Another convention fits", "Answers can be read"),
-        ({"answers_status": "unreadable"}, "Boxes fit", "Cannot be read"),
+        ({}, "Fit", "Can be read"),
+        ({"boxes_status": "other_convention"}, "Another convention fits", "Can be read"),
+        ({"answers_status": "unreadable"}, "Fit", "Cannot be read"),
         ({"fingerprint": "of an earlier version"}, "Out of date", "Out of date"),
     ],
 )

@@ -7,6 +7,7 @@ from searches.enums import JobKind
 from searches.forms.sut_form import RegisterSutForm
 from searches.models import ApiKey, AuditEntry, Job, SutRecord
 from searches.services.keys import create_key
+from searches.services.sut_choices import preset_groups
 from tests.factories import make_sut
 from vlmlab.core.suts.kinds import SUT_KINDS, parse_params
 from vlmlab.core.suts.presets import SUT_PRESETS
@@ -42,6 +43,27 @@ def test_registering_begins_with_a_choice_of_presets_and_kinds():
     assert [name for name in SUT_PRESETS if f'href="?preset={name}"' not in page] == []
     assert [name for name in WEB_KINDS if f'href="?kind={name}"' not in page] == []
     assert "kind=scripted" not in page
+
+
+def test_what_holds_for_a_whole_family_of_presets_is_said_once():
+    groups = {group.family: group for group in preset_groups()}
+
+    served = groups["Any model on a server"]
+    assert served.note == served.offers[0].preset.note
+    assert {offer.note for offer in served.offers} == {""}
+    assert groups["Open weights on this machine"].note.startswith("Enter a commit")
+    assert groups["Open weights on this machine"].offers[0].note == "Boxes are 0-1000."
+    alone = groups["OpenAI"]
+    assert (alone.note, alone.offers[0].note) == ("", alone.offers[0].preset.note)
+
+
+def test_a_spending_limit_needs_both_prices():
+    page = browser_of(Role.RESEARCHER).post(
+        OPENAI, sent("openai_chat", model="m", input_price_usd="10", spend_cap_usd="5")
+    )
+
+    assert "both prices" in str(page.context["form"].errors["spend_cap_usd"])
+    assert SutRecord.objects.count() == 0
 
 
 @pytest.mark.parametrize("query", ["kind=scripted", "kind=nothing", "preset=nothing", "kind="])

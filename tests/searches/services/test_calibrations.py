@@ -298,6 +298,17 @@ def test_the_job_of_an_address_belongs_to_its_system():
     assert find_calibration_job("nonsense", sut) is None
 
 
+def test_a_calibration_that_came_to_nothing_is_told_until_another_one_is_there():
+    sut = probed_sut()
+    job = start_calibration(sut, by=None)
+    Job.objects.filter(pk=job.pk).update(state=JobState.FAILED, error="No price.")
+
+    assert find_calibration_job("", sut) == job
+
+    done(sut)
+    assert find_calibration_job("", sut) is None
+
+
 def test_long_and_hostile_replies_are_kept_short_and_clean():
     sut = probed_sut(where=lambda picture: "\x00\ud800" + "x" * 90_000)
 

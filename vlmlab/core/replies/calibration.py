@@ -275,7 +275,5 @@ def _why(tried: _Tried, n_answered: int) -> str:
 def _unreadable_sentence(tried: _Tried, n_answered: int, *, n_read: int) -> str:
     reasons = Counter(one.reason for one in tried.boxes if one.box is None and one.status != "call_error")
     reason = reasons.most_common(1)[0][0] if reasons else "no_structured_output"
-    return (
-        f"Only {n_read} of {n_answered} replies hold a box that can be read. Most often: "
-        f"{_REASONS.get(reason, reason)}."
-    )
+    found = f"Only {n_read} of {n_answered} replies hold" if n_read else f"None of {n_answered} replies holds"
+    return f"{found} a box that can be read. Most often: {_REASONS.get(reason, reason)}."
