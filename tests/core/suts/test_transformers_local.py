@@ -115,7 +115,7 @@ def test_padding_on_the_left_gives_the_answer_of_the_unpadded_row(folders, famil
     processor, model = sut._loaded.processor, sut._loaded.model
 
     def alone(row: SutRequest) -> str:
-        inputs = sut._inputs([row], {"padding": False})
+        inputs = sut._inputs.tensors([row], {"padding": False})
         with torch.inference_mode():
             new = model.generate(**inputs)[0, inputs["input_ids"].shape[1] :]
         return processor.tokenizer.decode(new, skip_special_tokens=False)
@@ -124,7 +124,7 @@ def test_padding_on_the_left_gives_the_answer_of_the_unpadded_row(folders, famil
 
     assert [reply.text for reply in replies] == [alone(row) for row in rows]
     assert [reply.input_tokens for reply in replies] == [
-        sut._inputs([row], {"padding": False})["input_ids"].shape[1] for row in rows
+        sut._inputs.tensors([row], {"padding": False})["input_ids"].shape[1] for row in rows
     ]
 
 
@@ -212,7 +212,7 @@ def decoding_rows(*_args, **kwargs):
 
 
 MEMORY_POINTS = {
-    "preparing": lambda sut: (sut, "_inputs", lambda rows, _options: len(rows)),
+    "preparing": lambda sut: (sut._inputs, "tensors", lambda rows, _options: len(rows)),
     "picture features": lambda sut: (
         sut._loaded.model.model, "get_image_features", lambda *args, **kw: len([*args, *kw.values()][0])
     ),
@@ -292,7 +292,7 @@ def test_a_row_that_cannot_be_answered_leaves_its_neighbours_alone(folders):
 def test_a_forward_pass_that_fails_for_one_row_fails_only_that_row(folders, monkeypatch):
     sut = loaded(folders["llava"])
     answer, bad = sut._loaded.model.generate, question(2)
-    marked = sut._inputs([bad], {"padding": False})["pixel_values"][0]
+    marked = sut._inputs.tensors([bad], {"padding": False})["pixel_values"][0]
 
     def fragile(**inputs):
         if any(torch.equal(row, marked) for row in inputs["pixel_values"]):
@@ -370,7 +370,7 @@ def test_a_template_that_refuses_the_conversation_refuses_the_checkpoint(tmp_pat
 def test_system_prompt_becomes_a_turn_of_its_own(folders):
     sut = loaded(folders["llava"], system_prompt="Drive well.")
 
-    ids = sut._inputs([question(0)], {"padding": False})["input_ids"][0]
+    ids = sut._inputs.tensors([question(0)], {"padding": False})["input_ids"][0]
 
     assert sut._loaded.processor.tokenizer.decode(ids).startswith(
         "<|system|>Drive well.<|end|><|user|><image>"
@@ -437,6 +437,8 @@ def test_a_closed_system_cannot_be_asked(folders):
 
     with pytest.raises(ValueError, match="was closed"):
         sut.generate([question(0)])
+    with pytest.raises(ValueError, match="was closed"):
+        sut.describe_request(question(0))
 
 
 MEASURE = """

@@ -1,23 +1,22 @@
 """A checkpoint on this machine, asked in fixed batches so that a row's answer has no neighbours."""
 
 import hashlib
-import io
 import json
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import jinja2
 import torch
 import transformers
-from PIL import Image
 
 from vlmlab.core.errors import SutError
 from vlmlab.core.seeding import derive_seed
 from vlmlab.core.suts.base import SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointReport, content_digest
+from vlmlab.core.suts.local_inputs import PAD_MULTIPLE, PassShape, RowInputs
 from vlmlab.core.suts.local_loading import LoadedCheckpoint, load_checkpoint
 from vlmlab.core.suts.local_memory import (
     free_device_memory,
@@ -31,8 +30,6 @@ from vlmlab.core.suts.local_pictures import SplitPictures, seen_sizes
 logger = logging.getLogger(__name__)
 
 ADAPTER_VERSION = "1"
-PAD_MULTIPLE = 64
-_MOST_KNOWN_PROMPTS = 512
 _NO_MEMORY = "The device has too little memory for one row. Use a shorter prompt or a larger worker."
 _NO_VIDEO = "left out: that part of the processor needs torchvision; pictures are not affected"
 # What a forward pass or a processor raises for a request it cannot take.
@@ -49,37 +46,6 @@ _BATCH_ERRORS = (
     OverflowError,
     jinja2.TemplateError,  # a chat template that refuses the conversation, or tries what it may not
 )
-
-
-TensorShapes = tuple[tuple[str, tuple[int, ...]], ...]
-
-
-@dataclass(frozen=True)
-class _PictureShape:
-    """What a picture of one size becomes.
-
-    Attributes:
-        tokens: how many tokens it takes beyond those of the text around it.
-        tensors: names and shapes of its tensors.
-    """
-
-    tokens: int
-    tensors: TensorShapes
-
-    @classmethod
-    def of(cls, alone: Any, words: int) -> "_PictureShape":
-        """Return it for the inputs of one row whose text takes that many tokens."""
-        length = int(alone["input_ids"].shape[1])
-        tensors = {name: tuple(one.shape) for name, one in alone.items() if hasattr(one, "shape")}
-        return cls(length - words, tuple(sorted((n, s) for n, s in tensors.items() if s != (1, length))))
-
-
-@dataclass(frozen=True)
-class _PassShape:
-    """What all rows of one forward pass have in common: padded length, and shapes of their pictures."""
-
-    length: int
-    pictures: TensorShapes
 
 
 class TransformersLocalSut:
@@ -109,8 +75,7 @@ class TransformersLocalSut:
         self._clock = clock
         self._batch_size = 1 if params.temperature is not None else params.batch_size
         self._content = content_digest(report)
-        self._pictures: dict[tuple[int, int], _PictureShape] = {}
-        self._text_tokens: dict[str, int] = {}
+        self._inputs = RowInputs(loaded, params)
         self._details = _details_of(loaded, report, params)
 
     @property
@@ -139,10 +104,10 @@ class TransformersLocalSut:
         """Answer every request, in order; a request that cannot be answered becomes a call error."""
         self._require_loaded()
         replies: dict[int, SutReply] = {}
-        passes: dict[_PassShape, list[int]] = {}
+        passes: dict[PassShape, list[int]] = {}
         for index, request in enumerate(requests):
             try:
-                passes.setdefault(self._shape(request), []).append(index)
+                passes.setdefault(self._inputs.shape(request), []).append(index)
             except _BATCH_ERRORS as error:
                 logger.warning("a request could not be prepared", exc_info=True)
                 replies[index] = _failed(error)
@@ -157,8 +122,9 @@ class TransformersLocalSut:
         Raises:
             SutError: the template refuses the conversation.
         """
+        self._require_loaded()
         try:
-            return self._rendered(request)
+            return self._inputs.rendered(request)
         except (jinja2.TemplateError, OverflowError, TypeError, ValueError) as error:
             raise SutError(
                 f"The checkpoint's chat template refuses the conversation: {_first_line(error)}.",
@@ -224,7 +190,9 @@ class TransformersLocalSut:
         loaded = self._require_loaded()
         start = self._clock()
         full = rows + [rows[-1]] * (self._batch_size - len(rows))
-        inputs = self._inputs(full, {"padding": "max_length", "max_length": length, "truncation": False})
+        inputs = self._inputs.tensors(
+            full, {"padding": "max_length", "max_length": length, "truncation": False}
+        )
         seen = seen_sizes(inputs, loaded.processor.image_processor, len(full))
         inputs = inputs.to(loaded.device, dtype=loaded.dtype)
         with torch.inference_mode():
@@ -261,68 +229,6 @@ class TransformersLocalSut:
             finish_reason="length" if end is None else "stop",
             output_tokens=len(kept),
         )
-
-    def _inputs(self, rows: list[SutRequest], text_options: dict[str, Any]) -> Any:
-        """Return the tensors of rows through the checkpoint's own chat template."""
-        pictures = {row.image_png: _opened(row) for row in rows}  # a repeated picture is prepared once
-        return self._require_loaded().processor.apply_chat_template(
-            [self._conversation(row, picture=pictures[row.image_png]) for row in rows],
-            add_generation_prompt=True,
-            tokenize=True,
-            return_dict=True,
-            return_tensors="pt",
-            processor_kwargs=text_options,
-        )
-
-    def _rendered(self, row: SutRequest) -> str:
-        """Return the text of the checkpoint's chat template, which jinja runs in its sandbox."""
-        return str(
-            self._require_loaded().processor.apply_chat_template(
-                self._conversation(row, picture=None), add_generation_prompt=True, tokenize=False
-            )
-        )
-
-    def _conversation(self, row: SutRequest, *, picture: Image.Image | None) -> list[dict[str, Any]]:
-        image: dict[str, Any] = {"type": "image"} if picture is None else {"type": "image", "image": picture}
-        user = {"role": "user", "content": [image, {"type": "text", "text": row.prompt}]}
-        if not self._params.system_prompt:
-            return [user]
-        system = {"role": "system", "content": [{"type": "text", "text": self._params.system_prompt}]}
-        return [system, user]
-
-    def _shape(self, row: SutRequest) -> "_PassShape":
-        """Return what a row has in common with the rows that may share a pass with it.
-
-        The length in tokens, picture included, is rounded up to ``PAD_MULTIPLE``.
-        """
-        loaded = self._require_loaded()
-        words = self._tokens_of_text(row)
-        size = _opened(row).size
-        if size not in self._pictures:
-            self._pictures[size] = _PictureShape.of(self._inputs([row], {"padding": False}), words)
-        picture = self._pictures[size]
-        tokens = words + picture.tokens
-        if loaded.max_length is not None and tokens + self._params.max_new_tokens > loaded.max_length:
-            raise ValueError(
-                f"prompt and picture take {tokens} tokens; with {self._params.max_new_tokens} for the reply "
-                f"that is more than the {loaded.max_length} this checkpoint can read"
-            )
-        return _PassShape(-(-tokens // PAD_MULTIPLE) * PAD_MULTIPLE, picture.tensors)
-
-    def _tokens_of_text(self, row: SutRequest) -> int:
-        """Return how many tokens the conversation takes before the picture's own are put in."""
-        if row.prompt not in self._text_tokens:
-            if len(self._text_tokens) >= _MOST_KNOWN_PROMPTS:
-                self._text_tokens.clear()
-            text = self._rendered(row)
-            words = self._require_loaded().processor.tokenizer(text, add_special_tokens=True)
-            self._text_tokens[row.prompt] = len(words["input_ids"])
-        return self._text_tokens[row.prompt]
-
-
-def _opened(row: SutRequest) -> Image.Image:
-    """Return the canonical picture of a row, not yet decoded."""
-    return Image.open(io.BytesIO(row.image_png), formats=("PNG",))
 
 
 def _failed(error: Exception) -> SutReply:
