@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from searches.models import Calibration, SutRecord
 from searches.services.calibrations import CalibrationState, calibration_of
+from searches.services.stored_shapes import reading_stored
 from searches.services.suts import asking_of
 from vlmlab.core.conventions import BoxConvention
 from vlmlab.core.errors import VlmLabError
@@ -104,7 +105,16 @@ def calibrations_of(sut: SutRecord) -> list[Calibration]:
 
 
 def calibration_page(calibration: Calibration) -> CalibrationPage:
-    """Return everything the page of a calibration shows."""
+    """Return everything the page of a calibration shows.
+
+    Raises:
+        VlmLabError: another version of the lab stored it in another shape.
+    """
+    with reading_stored("calibration", hint="Calibrate the system again."):
+        return _page(calibration)
+
+
+def _page(calibration: Calibration) -> CalibrationPage:
     standing = calibration_of(calibration.sut)
     asking = AskingParams.model_validate(calibration.asking)
     is_asked_so_now = _is_asked_so_now(calibration)

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from searches.enums import JobKind, JobState
 from searches.models import Calibration, Job
 from searches.services.job_pages import drawn_scene, job_wait
+from searches.services.stored_shapes import reading_stored
 from searches.services.sut_pages import enabled_suts
 from searches.services.tried_answers import read_answer
 from vlmlab.web.errors import is_fragment_request
@@ -45,7 +46,9 @@ def job_context(job: Job) -> dict[str, Any]:
     if job.state != JobState.DONE:
         return context
     if job.kind == JobKind.RENDER_SCENE:
-        return context | {"scene": drawn_scene(job), "suts": enabled_suts()}
+        with reading_stored("scene", hint="Draw it again."):
+            return context | {"scene": drawn_scene(job), "suts": enabled_suts()}
     if job.kind == JobKind.CALIBRATE_SUT:
         return context | {"calibration": Calibration.objects.select_related("sut").filter(job=job).first()}
-    return context | {"answer": read_answer(job)}
+    with reading_stored("answer", hint="Ask again."):
+        return context | {"answer": read_answer(job)}

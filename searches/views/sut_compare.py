@@ -11,6 +11,7 @@ from searches import launch
 from searches.forms.errors import add_lab_error
 from searches.forms.sut_compare import CompareSutsForm
 from searches.models import User
+from searches.services.stored_shapes import reading_stored
 from searches.services.sut_comparison import Comparison, comparison_of
 from searches.services.sut_pages import enabled_suts
 from searches.services.trying import drawn_scenes, read_uuid
@@ -55,7 +56,8 @@ def _comparison(group: str) -> Comparison | None:
     if not group:
         return None
     wanted = read_uuid(group)
-    found = comparison_of(wanted) if wanted else None
+    with reading_stored("comparison", hint="Compare the systems again."):
+        found = comparison_of(wanted) if wanted else None
     if found is None:
         raise Http404("no such comparison")
     return found
