@@ -2,12 +2,10 @@
 
 import logging
 import time
-import uuid
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 
 from searches.enums import RunState
 from searches.models import SearchRun
@@ -16,12 +14,20 @@ from searches.services.blobs import FULL_DISK, StorageError, storage_error
 from searches.services.commits import commit_batch, keep_answers, keep_pictures, question_words
 from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, natural_ending, outage_of
-from searches.services.leases import Lease, LeaseLost, release_lease
+from searches.services.leases import Lease, LeaseLost
 from searches.services.live import LiveSearch, keep, live_search
 from searches.services.presence import presence
 from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
+from searches.services.slice_ends import (
+    SliceEnd,
+    after_database_error,
+    fail_with_reference,
+    finish_cancel,
+    halt,
+    let_go,
+)
 from searches.services.spending import SpendingLimitError, reserve
 from searches.services.suts import LoadedSut, asking_of, load_sut
 from searches.services.tallies import tally_batch
@@ -33,19 +39,6 @@ logger = logging.getLogger(__name__)
 
 REPLAY_ERROR = "The stored samples are not what this version of the search would ask."
 REPLAY_HINT = "Its results stay readable; copy its settings to search again."
-
-
-class SliceEnd(StrEnum):
-    """Why a slice stopped."""
-
-    FINISHED = "finished"
-    CANCELLED = "cancelled"
-    PAUSED = "paused"
-    FAILED = "failed"
-    TIME_UP = "time up"
-    STOPPED = "stopped"
-    LEASE_LOST = "lease lost"
-    DATABASE_ERROR = "database error"
 
 
 def never() -> bool:
@@ -74,22 +67,22 @@ def advance_run(
         return SliceEnd.LEASE_LOST
     except (OperationalError, InterfaceError) as error:
         logger.warning("run %s: the database did not answer: %s", lease.run_id, error)
-        return _after_database_error(lease)
+        return after_database_error(lease)
     except SpendingLimitError as error:
-        return _halt(lease, error, to=RunState.PAUSED, is_halted_by_spending=True)
+        return halt(lease, error, to=RunState.PAUSED, is_halted_by_spending=True)
     except StorageError as error:
-        return _halt(lease, error, to=RunState.PAUSED)
+        return halt(lease, error, to=RunState.PAUSED)
     except ReplayMismatchError:
         logger.exception("run %s cannot be replayed", lease.run_id)
-        return _halt(lease, VlmLabError(REPLAY_ERROR, hint=REPLAY_HINT), to=RunState.FAILED)
+        return halt(lease, VlmLabError(REPLAY_ERROR, hint=REPLAY_HINT), to=RunState.FAILED)
     except VlmLabError as error:
-        return _halt(lease, error, to=RunState.FAILED)
+        return halt(lease, error, to=RunState.FAILED)
     except OSError as error:
         if error.errno in FULL_DISK:
-            return _halt(lease, storage_error(error), to=RunState.PAUSED)
-        return _fail_with_reference(lease)
+            return halt(lease, storage_error(error), to=RunState.PAUSED)
+        return fail_with_reference(lease)
     except Exception:  # the edge of the work: a bug must not take the worker with it
-        return _fail_with_reference(lease)
+        return fail_with_reference(lease)
 
 
 class _Slice:
@@ -128,7 +121,7 @@ class _Slice:
                 keep(live)  # the batch stays asked and is answered in the next slice
                 if cut.replies:
                     keep_answers(run, cut.replies, lease=self.lease)
-                return _let_go(self.lease, SliceEnd.STOPPED)
+                return let_go(self.lease, SliceEnd.STOPPED)
             self.batches += 1
             presence.progressed(self.lease)
 
@@ -141,13 +134,13 @@ class _Slice:
             return SliceEnd.PAUSED
         if run.fence != self.lease.fence or run.state not in (RunState.RUNNING, RunState.CANCELLING):
             raise LeaseLost
-        return _finish_cancel(self.lease) if run.state == RunState.CANCELLING else None
+        return finish_cancel(self.lease) if run.state == RunState.CANCELLING else None
 
     def end_by_ending(self, run: SearchRun, live: LiveSearch) -> SliceEnd | None:
         """End when a budget is used up, the search has nothing left to ask, or nothing gets answered."""
         outage = outage_of(run)
         if outage is not None:
-            return _halt(self.lease, outage, to=RunState.PAUSED)
+            return halt(self.lease, outage, to=RunState.PAUSED)
         ending = budget_ending(run, live.config)
         if not ending and not run.is_retrying_call_errors and not self.ask(live):
             ending = natural_ending(run, live)
@@ -170,11 +163,11 @@ class _Slice:
     def end_by_time(self) -> SliceEnd | None:
         """End when this worker is asked to stop or the slice is full."""
         if self.should_stop():
-            return _let_go(self.lease, SliceEnd.STOPPED)
+            return let_go(self.lease, SliceEnd.STOPPED)
         if self.batches == 0:
             return None  # a slice that is shorter than the replay must still bring the run on
         if time.monotonic() >= self.deadline or self.should_yield():
-            return _let_go(self.lease, SliceEnd.TIME_UP)
+            return let_go(self.lease, SliceEnd.TIME_UP)
         return None
 
     def advance(self, run: SearchRun, live: LiveSearch) -> None:
@@ -259,80 +252,3 @@ def _same_sut(run: SearchRun) -> LoadedSut:
             hint="Put its question prompt back and resume, or copy the settings to search in the new words.",
         )
     return sut
-
-
-def _halt(
-    lease: Lease,
-    error: VlmLabError,
-    *,
-    to: RunState,
-    reference: str = "",
-    is_halted_by_spending: bool = False,
-) -> SliceEnd:
-    """Stop a run with a sentence; it can be resumed."""
-    try:
-        with transaction.atomic():
-            if not move_run(
-                lease.run_id,
-                frm=RunState.RUNNING,
-                to=to,
-                held_fence=lease.fence,
-                error=error.message,
-                hint=error.hint,
-                error_reference=reference,
-                is_halted_by_spending=is_halted_by_spending,
-                reserved_usd=0.0,
-            ):
-                return _finish_cancel(lease)
-            log_event(lease.run_id, str(error), level="error")
-    except LeaseLost:
-        return SliceEnd.LEASE_LOST
-    except DatabaseError:
-        return _after_database_error(lease)
-    return SliceEnd.PAUSED if to == RunState.PAUSED else SliceEnd.FAILED
-
-
-def _finish_cancel(lease: Lease) -> SliceEnd:
-    """Complete a cancel that was asked for while this worker had the run.
-
-    Raises:
-        LeaseLost: no cancel was asked for, or another worker has the run.
-    """
-    with transaction.atomic():
-        if not move_run(lease.run_id, frm=RunState.CANCELLING, to=RunState.CANCELLED, held_fence=lease.fence):
-            raise LeaseLost
-        log_event(lease.run_id, "Ended early.")
-    return SliceEnd.CANCELLED
-
-
-def _let_go(lease: Lease, end: SliceEnd) -> SliceEnd:
-    """Put the run back into the queue; somebody may have cancelled or paused it a moment ago.
-
-    Raises:
-        LeaseLost: another worker has the run.
-    """
-    if release_lease(lease):
-        return end
-    if SearchRun.objects.filter(pk=lease.run_id, fence=lease.fence, state=RunState.PAUSED).exists():
-        return SliceEnd.PAUSED
-    return _finish_cancel(lease)
-
-
-def _fail_with_reference(lease: Lease) -> SliceEnd:
-    reference = uuid.uuid4().hex[:8]
-    logger.exception("run %s failed, reference %s", lease.run_id, reference)
-    error = VlmLabError(
-        "Something went wrong inside the lab.",
-        hint=f"Nothing that was answered is lost. Look for {reference} in the worker's log, then resume.",
-    )
-    return _halt(lease, error, to=RunState.FAILED, reference=reference)
-
-
-def _after_database_error(lease: Lease) -> SliceEnd:
-    """Give up the claim if the database answers again; else the reaper frees it when the lease is over."""
-    connection.close()
-    try:
-        release_lease(lease)
-    except DatabaseError:
-        connection.close()
-    return SliceEnd.DATABASE_ERROR

@@ -11,13 +11,14 @@ from threading import Event
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from searches.services.advance import SliceEnd, advance_run, never
+from searches.services.advance import advance_run, never
 from searches.services.garbage import collect_garbage
 from searches.services.jobs import run_job
 from searches.services.leases import has_waiting_job, has_waiting_run, take_job, take_lease
 from searches.services.owners import resident_mb, this_owner
 from searches.services.presence import presence
 from searches.services.reaper import reap, release_dead_local_owners
+from searches.services.slice_ends import SliceEnd
 from searches.services.suts import loaded_sut
 
 logger = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from PIL import Image
 
 from searches.enums import RunState
 from searches.models import Calibration, SearchRun, SutRecord
-from searches.services.advance import SliceEnd
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
+from searches.services.slice_ends import SliceEnd
 from tests.factories import make_sut
 from tests.peers import openai_chat as wire
 from tests.peers.server import Answer, Asked, json_answer

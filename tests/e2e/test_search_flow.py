@@ -4,7 +4,7 @@ import pytest
 
 from searches.enums import RunState
 from searches.models import SearchRun
-from searches.services.advance import SliceEnd
+from searches.services.slice_ends import SliceEnd
 from tests.factories import PASSWORD, make_finished_run, make_user
 from tests.searches.engine import FLAT, advance, as_new_process, scripted, start_run
 from vlmlab.web.roles import Role

@@ -6,9 +6,10 @@ from typing import Any
 
 from searches.models import SearchRun, SutRecord
 from searches.services import live, suts
-from searches.services.advance import SliceEnd, advance_run
+from searches.services.advance import advance_run
 from searches.services.leases import take_lease
 from searches.services.runs import create_campaign
+from searches.services.slice_ends import SliceEnd
 from tests.factories import make_sut
 from vlmlab.core.revelio.config import RevelioConfig
 

@@ -11,12 +11,13 @@ from django.core.management.base import BaseCommand, CommandError
 
 from searches.enums import RunState
 from searches.models import SearchRun
-from searches.services.advance import SliceEnd, advance_run
+from searches.services.advance import advance_run
 from searches.services.exports import run_summary
 from searches.services.leases import Lease
 from searches.services.presence import presence
 from searches.services.runs import pause_run
 from searches.services.shell_runs import claim_new_run, claim_old_run
+from searches.services.slice_ends import SliceEnd
 from searches.services.suts import unload_sut
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.methods import METHODS

@@ -9,9 +9,10 @@ from django.db import OperationalError
 from searches.enums import RunState
 from searches.models import Blob, CachedReply, RunEvent, SearchRun, SutRecord
 from searches.services import advance as advancing
-from searches.services.advance import SliceEnd, advance_run
+from searches.services.advance import advance_run
 from searches.services.leases import take_lease
 from searches.services.runs import cancel_run, pause_run, resume_run
+from searches.services.slice_ends import SliceEnd
 from tests.searches.engine import advance, as_new_process, run_digest, scripted, start_run
 from vlmlab.core.suts.base import SutInfo
 from vlmlab.core.suts.scripted import ScriptedSut
@@ -154,7 +155,7 @@ def test_a_database_error_frees_the_run_for_another_worker(monkeypatch):
 
     monkeypatch.setattr(advancing, "commit_batch", locked)
     # Closing the connection would end the transaction that this test runs in.
-    monkeypatch.setattr("searches.services.advance.connection.close", lambda: None)
+    monkeypatch.setattr("searches.services.slice_ends.connection.close", lambda: None)
 
     assert advance(disturbed) == SliceEnd.DATABASE_ERROR
     assert disturbed.state == RunState.QUEUED

@@ -4,8 +4,8 @@ import pytest
 
 from searches.enums import RunState
 from searches.models import SearchRun, SutRecord
-from searches.services.advance import SliceEnd
 from searches.services.runs import resume_run, retry_call_errors
+from searches.services.slice_ends import SliceEnd
 from tests.searches.engine import advance, as_new_process, scripted, start_run
 
 pytestmark = pytest.mark.django_db
