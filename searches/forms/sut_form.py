@@ -8,6 +8,7 @@ from django import forms
 from django.utils.text import slugify
 
 from searches.enums import Queue
+from searches.forms.keys import PASTE_AGAIN, WRITE_ONLY
 from searches.forms.sut_fields import NOTHING, can_be_typed, form_field, shown_value, typed_value
 from searches.forms.sut_sections import ADVANCED, SECTIONS, SectionPlan
 from searches.models import SutRecord
@@ -22,7 +23,6 @@ from vlmlab.core.suts.kinds import SutKind, sut_kind
 
 LOCAL_KIND = "transformers_local"
 NEW_KEY, NO_KEY = "new", ""
-PASTE_AGAIN = "The key is not kept while the form has errors: paste it again."
 # Settings of a local checkpoint that have fields of their own: a folder to choose, or a hub id.
 PLACE = frozenset({"checkpoint", "source"})
 WIDE = frozenset({"asking__prompt_style", "folder"})
@@ -142,7 +142,7 @@ class SutForm(forms.Form):
             widget=forms.PasswordInput(
                 attrs={"autocomplete": "off", "spellcheck": "false"}, render_value=False
             ),
-            help_text="Write-only: it is stored sealed and never shown again.",
+            help_text=WRITE_ONLY,
         )
         for name in ("api_key", "secret"):
             self.fields[name].unit = NOTHING  # type: ignore[attr-defined]  # read by the tag that draws fields
