@@ -188,3 +188,19 @@ def test_close_ends_calls_that_wait_in_line_as_errors():
     assert [reply.text for reply in replies] == ["to 0"] + [""] * 19
     assert {reply.call_error for reply in replies[1:]} == {"The system was closed meanwhile."}
     assert {reply.n_attempts for reply in replies[1:]} == {0}
+
+
+def test_close_between_two_questions_makes_errors_of_the_rest():
+    sut = RemoteSut(FakeProvider(), params(concurrency=1), context=SutContext())
+    submit, n_submitted = sut._threads.submit, []
+
+    def closing(*args):
+        n_submitted.append(1)
+        if len(n_submitted) == 3:
+            sut.close()
+        return submit(*args)
+
+    sut._threads.submit = closing
+    replies = sut.generate([request(str(number)) for number in range(6)])
+
+    assert [reply.call_error for reply in replies[2:]] == ["The system was closed meanwhile."] * 4

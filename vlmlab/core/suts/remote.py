@@ -18,7 +18,7 @@ from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.network import endpoint_of
 from vlmlab.core.suts.pictures import fit_picture
 from vlmlab.core.suts.prices import cost_of_reply, has_prices, likely_input_tokens
-from vlmlab.core.suts.provider import CallFailure, Provider, ProviderCall, ProviderReply
+from vlmlab.core.suts.provider import CallFailure, FailureKind, Provider, ProviderCall, ProviderReply
 from vlmlab.core.suts.providers import provider_kind
 from vlmlab.core.suts.remote_params import UNIDENTIFYING, RemoteParams
 from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy, Tried, with_retries
@@ -28,6 +28,7 @@ from vlmlab.core.suts.throttle import Throttle
 ENGINE_VERSION = "1"
 _SIGN_OF_LIFE_S = 10.0
 _GUESSED_OUTPUT_TOKENS = 256
+_STOPPED = "The worker was asked to stop before this call was answered."
 _CLOSED = "The system was closed meanwhile."
 _NOT_SENT = "(Not sent: the calls before it failed like this.)"
 
@@ -75,6 +76,7 @@ class RemoteSut:
         self._provider = provider
         self._params = params
         self._on_progress = context.on_progress
+        self._should_stop = context.should_stop
         self._clock = clock
         self._closed = threading.Event()
         self._sleep = sleep if sleep is not None else self._closed.wait
@@ -103,11 +105,12 @@ class RemoteSut:
         """Answer every request, in order; a call that finally fails becomes a call error.
 
         When several calls in a row finally fail for the server's sake, the rest of these requests is not
-        sent and fails with the same sentence; the next batch asks again.
+        sent and fails with the same sentence; the next batch asks again. After an order to stop, what is not
+        sent comes back as stopped.
         """
         self._require_open()
         breaker = Breaker()
-        futures = [self._threads.submit(self._answer, request, breaker) for request in requests]
+        futures = [self._in_line(request, breaker) for request in requests]
         try:
             self._follow(set(futures))
             return [future.result() for future in futures]
@@ -130,6 +133,16 @@ class RemoteSut:
         if self._closed.is_set():
             raise ValueError("the system under test was closed and cannot be used")
 
+    def _in_line(self, request: SutRequest, breaker: Breaker) -> Future[SutReply]:
+        try:
+            return self._threads.submit(self._answer, request, breaker)
+        except RuntimeError:
+            if not self._closed.is_set():
+                raise
+            future: Future[SutReply] = Future()  # closed between two questions
+            future.set_result(self._answer(request, breaker))
+            return future
+
     def _follow(self, pending: set[Future[SutReply]]) -> None:
         """Give a sign of life for each answer and while there is none; every try has its own time limit."""
         while pending:
@@ -139,13 +152,15 @@ class RemoteSut:
 
     def _answer(self, request: SutRequest, breaker: Breaker) -> SutReply:
         if self._closed.is_set():
-            return SutReply("", "other", call_error=_CLOSED, n_attempts=0)
+            return _not_sent("closed", _CLOSED)
+        if self._should_stop():
+            return _not_sent("stopped", _STOPPED)
         if breaker.failure is not None:
-            return SutReply("", "other", call_error=f"{breaker.failure.message} {_NOT_SENT}", n_attempts=0)
+            return _not_sent(breaker.failure.kind, f"{breaker.failure.message} {_NOT_SENT}")
         try:
             call = call_of(self._params, request)
         except ImageError as error:
-            return SutReply("", "other", call_error=str(error), n_attempts=0)
+            return _not_sent("request", str(error))
         tries = _Tries()
         tried = with_retries(
             lambda: self._send(call, tries),
@@ -163,7 +178,9 @@ class RemoteSut:
 
     def _rest(self, seconds: float, breaker: Breaker) -> bool:
         """Wait before the next try; return whether there is to be none."""
-        return breaker.is_retry_vain or self._sleep(seconds) is True or breaker.is_retry_vain
+        if breaker.is_retry_vain or self._should_stop() or self._sleep(seconds) is True:
+            return True
+        return breaker.is_retry_vain or self._should_stop()
 
     def _send(self, call: ProviderCall, tries: "_Tries") -> ProviderReply:
         """Send a call once, when the throttle lets it in."""
@@ -207,9 +224,11 @@ class RemoteSut:
             answer = ProviderReply("", "safety")
         if answer is None:
             words = failure.message if failure is not None else "The call failed."
+            is_cut = failure is not None and failure.is_retryable and self._should_stop()
+            kind = "stopped" if is_cut else failure.kind if failure is not None else ""
             return SutReply(
                 "", "other", latency_ms=latency_ms, call_error=_with_tries(words, tried.n_attempts),
-                n_attempts=tried.n_attempts, seen_size=call.sent_size,
+                n_attempts=tried.n_attempts, seen_size=call.sent_size, failure_kind=kind,
             )  # fmt: skip
         return SutReply(
             text=answer.text,
@@ -286,6 +305,10 @@ def _info_of(params: RemoteParams) -> SutInfo:
         "prices": "known" if has_prices(params) else "unknown",
     }
     return SutInfo(kind, fingerprint_of(params), params.concurrency, details)
+
+
+def _not_sent(kind: FailureKind, words: str) -> SutReply:
+    return SutReply("", "other", call_error=words, n_attempts=0, failure_kind=kind)
 
 
 def _with_tries(words: str, n_attempts: int) -> str:
