@@ -18,6 +18,7 @@ from searches import tasks
 from searches.enums import JobKind, JobState, RunState
 from searches.models import Calibration, Job, SearchRun, SutRecord
 from searches.services.advance import advance_run
+from searches.services.exports import RUN_EXPORTS
 from searches.services.jobs import run_job
 from searches.services.leases import take_job, take_lease
 from searches.services.tokens import create_token
@@ -26,6 +27,7 @@ from tests.factories import make_user
 from tests.peers.openai_chat import completion, openai_peer
 from tests.peers.server import Answer, Asked, json_answer
 from tests.searches.engine import FLAT, as_new_process, start_run
+from tests.searches.probing import pictures
 from tests.web.addresses import every_address
 from vlmlab.web.log_format import RedactingFormatter
 from vlmlab.web.roles import Role
@@ -166,8 +168,7 @@ def every_reply(browser: Client, token: str) -> dict[str, bytes]:
         "exports": [
             {"pk": one.pk, "what": what, "fmt": fmt}
             for one in SearchRun.objects.all()
-            for what in ("run", "answers", "samples", "sets", "trials", "findings", "curve", "metrics")
-            for fmt in ("csv", "json", "jsonl", "zip", "md")
+            for what, fmt in RUN_EXPORTS
         ],
         "more": [{"fmt": fmt} for fmt in ("csv", "json", "jsonl")],
     }
@@ -194,8 +195,9 @@ def content_of(answer) -> bytes:
 
 
 @pytest.fixture
-def used_key(settings, lines, bodies, django_capture_on_commit_callbacks) -> Iterator[Client]:
+def used_key(settings, monkeypatch, lines, bodies, django_capture_on_commit_callbacks) -> Iterator[Client]:
     """Store the key, then calibrate, try, search and fail with it; return an admin's browser."""
+    monkeypatch.setattr("vlmlab.core.replies.calibration.probe_pictures", pictures)  # drawn once is enough
     settings.SCENE_SOURCE_FACTORY = FLAT
     settings.ENDPOINT_ALLOW = ["127.0.0.0/8:1-65535"]
     as_new_process()
@@ -219,7 +221,7 @@ def test_a_key_that_was_used_in_every_way_is_found_nowhere(used_key, lines, bodi
     except RuntimeError:
         logging.getLogger("leaktest").exception("failed with %s", {"Authorization": f"Bearer {SECRET}"})
     token = create_token(by=make_user(Role.ADMIN), name="walk", days=None)
-    replies = every_reply(used_key, getattr(token, "text", None) or getattr(token, "token", ""))
+    replies = every_reply(used_key, token.text)
     dump = io.StringIO()
     call_command("dumpdata", stdout=dump)
     files = [one.read_bytes() for one in Path(settings.DATA_DIR).rglob("*") if one.is_file()]
