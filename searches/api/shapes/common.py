@@ -1,6 +1,5 @@
 """Shapes that several operations share."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -10,25 +9,8 @@ from pydantic import ConfigDict, Field, field_validator
 
 from searches.enums import JobKind, JobState
 from searches.models import Job, User
+from vlmlab.core.storable_values import is_storable
 from vlmlab.web.roles import Role
-
-
-def check_storable(value: object) -> None:
-    """Refuse text that no database column takes, however deep it lies.
-
-    Raises:
-        ValueError: there is a NUL or half of a surrogate pair in it.
-    """
-    if isinstance(value, str):
-        if "\x00" in value or any("\ud800" <= sign <= "\udfff" for sign in value):
-            raise ValueError("it holds a character that cannot be stored, such as NUL")
-    elif isinstance(value, Mapping):
-        for name, part in value.items():
-            check_storable(name)
-            check_storable(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            check_storable(part)
 
 
 class Received(Schema):
@@ -37,7 +19,8 @@ class Received(Schema):
     @field_validator("*", mode="before")
     @classmethod
     def _is_storable(cls, value: Any) -> Any:
-        check_storable(value)
+        if not is_storable(value):
+            raise ValueError("it holds a character that cannot be stored, such as NUL")
         return value
 
 

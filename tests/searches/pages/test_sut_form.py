@@ -169,6 +169,8 @@ def test_a_new_system_is_calibrated_when_that_is_ticked_and_only_then():
         (OPENAI, {"extra_body": "[1]"}, "extra_body", "JSON object"),
         (OPENAI, {"extra_body": '{"a": NaN}'}, "extra_body", "no such value"),
         (OPENAI, {"extra_body": "[" * 15_000}, "extra_body", "JSON"),
+        (OPENAI, {"extra_body": '{"a": ["\\u0000"]}'}, "extra_body", "cannot be stored"),
+        (OPENAI, {"extra_body": '{"\\ud800": 1}'}, "extra_body", "cannot be stored"),
         (OPENAI, {"secret": "two\nlines"}, "secret", "one line"),
         (GEMINI, {}, "api_key", "needs a key"),
         (GEMINI, {"api_key": "new"}, "secret", "The key is empty."),
