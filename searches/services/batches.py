@@ -8,19 +8,18 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from searches.models import CachedReply, SearchRun, SutRecord
+from searches.models import CachedReply, SearchRun
 from searches.services.call_costs import Prompted
 from searches.services.crashes import crash_point
 from searches.services.live import LiveSearch
 from searches.services.scene_sources import scene_source
-from searches.services.suts import LoadedSut, asking_of, params_of
+from searches.services.sut_signals import stopping_when
+from searches.services.suts import LoadedSut, asking_of
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
 from vlmlab.core.revelio.types import Query
 from vlmlab.core.suts.asking import choice_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
-from vlmlab.core.suts.remote_params import RemoteParams
 
-ROUNDS_BEFORE_STOP = 2
 NO_REPLY = SutReply("", "other")
 
 
@@ -113,7 +112,7 @@ def answer_batch(
         raise BatchInterrupted
     may_send([Prompted(prompts[i], (live.config.image_width, live.config.image_height)) for i in asked])
     requests = {i: _request(prepared[i], prompts[i]) for i in asked}
-    fresh = _ask(sut, requests, keys=keys, portion=_portion(run.sut, len(asked)), should_stop=should_stop)
+    fresh = _ask(sut, requests, keys=keys, should_stop=should_stop)
     crash_point("after_answers")
     is_same_system = sut.info.fingerprint == fingerprint
     samples = []
@@ -134,28 +133,18 @@ def _ask(
     requests: Mapping[int, SutRequest],
     *,
     keys: Sequence[str],
-    portion: int,
     should_stop: Callable[[], bool],
 ) -> dict[int, SutReply]:
-    """Return the replies by place; stops between two portions when the worker must."""
-    places = list(requests)
-    fresh: dict[int, SutReply] = {}
-    for start in range(0, len(places), portion):
-        if fresh and should_stop():
-            raise BatchInterrupted({keys[i]: reply for i, reply in fresh.items()})
-        part = places[start : start + portion]
-        fresh.update(zip(part, sut.generate([requests[i] for i in part]), strict=True))
-    return fresh
+    """Return the replies by place.
 
-
-def _portion(sut: SutRecord, n_calls: int) -> int:
-    """Return how many calls are sent before a worker may stop.
-
-    A system on this machine gets the whole batch: who stands beside whom in it decides the last digit. One
-    behind a network may take minutes for it, longer than a worker has that must end.
+    A system on this machine answers the whole batch: who stands beside whom in it decides the last digit. One
+    behind a network may take minutes for it, longer than a worker has that must end: it is cut between calls.
     """
-    params = params_of(sut)
-    return ROUNDS_BEFORE_STOP * params.concurrency if isinstance(params, RemoteParams) else max(1, n_calls)
+    with stopping_when(should_stop):
+        replies = dict(zip(requests, sut.generate(list(requests.values())), strict=True))
+    if any(reply.is_stopped for reply in replies.values()):
+        raise BatchInterrupted({keys[i]: reply for i, reply in replies.items() if not reply.is_stopped})
+    return replies
 
 
 def _draw(

@@ -155,6 +155,7 @@ def added(amounts: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _spent(sent: Sequence[SutReply]) -> dict[str, Any]:
+    sent = [reply for reply in sent if reply.n_attempts > 0]  # some fail before they are sent
     answered = [reply for reply in sent if not reply.is_call_error]
     amounts = {
         "n_calls": len(sent),

@@ -13,6 +13,9 @@ from vlmlab.web.numbers import write_many
 
 MAX_FRUITLESS_BATCHES = 3
 FEWEST_REFUSED_CALLS = 2
+HOPELESS = frozenset({"key", "model", "quota", "address"})
+PASSING = frozenset({"connection", "timeout", "rate_limit", "overloaded", "server"})
+"""Kinds of failed calls (``SutReply.failure_kind``): no call can do better, and later ones may."""
 
 
 def budget_ending(run: SearchRun, config: RevelioConfig) -> str:
@@ -39,12 +42,17 @@ def natural_ending(run: SearchRun, live: LiveSearch) -> str:
 def is_refused(sut: SutRecord, sent: Sequence[SutReply]) -> bool:
     """Return whether a provider turned down a whole batch in a way that no second try would mend.
 
-    A wrong key, a wrong model or a used-up quota fails every call at its first try, and each further batch
-    would only add failed calls. One call alone may have failed for its own picture.
+    A wrong key, address or model and a used-up quota fail every call, and each further batch would only add
+    failed calls. Of the other failures, one call alone may have failed for its own picture, and a server that
+    is away may come back.
     """
-    if len(sent) < FEWEST_REFUSED_CALLS or not sut_kind(sut.kind).is_remote:
+    if not sent or not sut_kind(sut.kind).is_remote or not all(reply.is_call_error for reply in sent):
         return False
-    return all(reply.is_call_error and reply.n_attempts <= 1 for reply in sent)
+    kinds = {reply.failure_kind for reply in sent}
+    if kinds <= HOPELESS:
+        return True
+    is_away = bool(kinds & PASSING)
+    return len(sent) >= FEWEST_REFUSED_CALLS and not is_away and all(one.n_attempts <= 1 for one in sent)
 
 
 def outage_of(run: SearchRun) -> VlmLabError | None:

@@ -18,7 +18,8 @@ from django.db.models.functions import Now
 from searches.models import WorkerHeartbeat
 from searches.services.leases import JobLease, Lease, renew_job, renew_lease
 from searches.services.owners import resident_mb
-from searches.services.suts import loaded_sut, report_progress_to
+from searches.services.sut_signals import report_progress_to
+from searches.services.suts import loaded_sut
 
 logger = logging.getLogger(__name__)
 

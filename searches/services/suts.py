@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
@@ -20,11 +20,12 @@ from searches.enums import Queue
 from searches.models import ApiKey, SpendDay, SutRecord, SutVersion, User
 from searches.services.audit import record
 from searches.services.key_addresses import check_key_goes_there, checked_key
+from searches.services.sut_signals import is_asked_to_stop, progressed
 from vlmlab.core.errors import ConfigError, SutError
 from vlmlab.core.suts.asking import AskingParams
 from vlmlab.core.suts.base import Sut, SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointRoots
-from vlmlab.core.suts.context import SutContext, no_progress
+from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.kinds import load_sut as load_kind
 from vlmlab.core.suts.kinds import parse_params, sut_kind
 from vlmlab.core.suts.network import policy_of
@@ -71,37 +72,6 @@ _loaded: LoadedSut | None = None
 _loading = threading.RLock()
 
 
-_on_progress: Callable[[], None] = no_progress
-
-
-def report_progress_to(hook: Callable[[], None]) -> None:
-    """Set what is called whenever an answer arrives from a slow system, so that nobody takes it for stuck."""
-    global _on_progress
-    _on_progress = hook
-
-
-def _progressed() -> None:
-    _on_progress()
-
-
-_should_stop: Callable[[], bool] = never
-
-
-@contextmanager
-def stopping_when(should_stop: Callable[[], bool]) -> Iterator[None]:
-    """Let a remote system end its batch early while the block lasts, as soon as this says so."""
-    global _should_stop
-    _should_stop = should_stop
-    try:
-        yield
-    finally:
-        _should_stop = never
-
-
-def _is_asked_to_stop() -> bool:
-    return _should_stop()
-
-
 def params_of(sut: SutRecord) -> BaseModel:
     """Return the checked settings of a registered system.
 
@@ -134,8 +104,8 @@ def sut_context(sut: SutRecord) -> SutContext:
         roots=checkpoint_roots(is_shell=sut.created_by_id is None),
         network=policy_of(settings.ENDPOINT_ALLOW),
         api_key=sut.api_key.secret.reveal() if sut.api_key else "",
-        on_progress=_progressed,
-        should_stop=_is_asked_to_stop,
+        on_progress=progressed,
+        should_stop=is_asked_to_stop,
     )
 
 
@@ -299,7 +269,9 @@ def loaded_sut() -> LoadedSut | None:
 
 
 def count_calls(sut_id: int, replies: Sequence[SutReply]) -> None:
-    """Add sent calls to a system's totals and to its day, inside the caller's transaction.
+    """Add calls to a system's totals and to its day, inside the caller's transaction.
+
+    A call that failed before it was sent leaves its error and counts as none.
 
     The row of the system comes before the row of its day: two writers wait for each other at the first.
     """
@@ -307,8 +279,8 @@ def count_calls(sut_id: int, replies: Sequence[SutReply]) -> None:
         return
     errors = [reply.call_error for reply in replies if reply.is_call_error]
     counts = {
-        "n_calls": len(replies),
-        "n_call_errors": len(errors),
+        "n_calls": sum(reply.n_attempts > 0 for reply in replies),
+        "n_call_errors": sum(reply.is_call_error and reply.n_attempts > 0 for reply in replies),
         "input_tokens": sum(reply.input_tokens or 0 for reply in replies),
         "output_tokens": sum(reply.output_tokens or 0 for reply in replies),
     }

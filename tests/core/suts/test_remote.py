@@ -371,3 +371,27 @@ def test_half_a_sign_in_a_prompt_fails_no_call(make):
     replies = make(Silent(BUSY), input_price_usd=2, output_price_usd=10).generate([request("a \ud800")])
 
     assert [(reply.text, reply.n_attempts) for reply in replies] == [("A", 2)]
+
+
+def test_an_order_to_stop_ends_a_batch_between_calls():
+    provider = FakeProvider()
+    context = SutContext(should_stop=lambda: len(provider.calls) == 2)
+    sut = RemoteSut(provider, params(concurrency=1), context=context)
+
+    replies = sut.generate([request(str(number)) for number in range(4)])
+    sut.close()
+
+    assert [reply.is_stopped for reply in replies] == [False, False, True, True]
+    assert [reply.n_attempts for reply in replies] == [1, 1, 0, 0]
+    assert replies[3].call_error == "The worker was asked to stop before this call was answered."
+
+
+def test_a_call_that_waits_for_another_try_is_stopped_instead_of_failed():
+    provider = FakeProvider(BUSY, BUSY, time=Time())
+    context = SutContext(should_stop=lambda: len(provider.calls) == 1)
+
+    [reply] = RemoteSut(provider, params(), context=context, clock=provider.time.clock).generate(
+        [request("q")]
+    )
+
+    assert (reply.is_stopped, reply.n_attempts) == (True, 1)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from searches.enums import JobState, RunState
 from searches.models import Job, RunEvent, SearchRun, WorkerHeartbeat
-from searches.services import suts
+from searches.services import sut_signals
 from searches.services.leases import Lease, release_lease, renew_lease, take_job, take_lease
 from searches.services.owners import this_owner
 from searches.services.presence import Presence
@@ -191,7 +191,7 @@ def test_an_answer_within_a_slow_batch_counts_as_progress_and_silence_does_not(s
     presence = Presence(owner="w", on_stuck=lambda: ended.append(True))
 
     with presence.hold(lease):
-        suts._progressed()  # what a loaded system calls for each answer
+        sut_signals.progressed()  # what a loaded system calls for each answer
         presence.beat()
         after_answer = list(ended)
         presence.beat()

@@ -3,26 +3,37 @@
 import threading
 
 import pytest
+from django.db.models import Sum
 
 from searches.enums import RunState
-from searches.models import CachedReply
+from searches.models import CachedReply, SpendDay, SutRecord
 from searches.services import advance as advancing
+from searches.services import sut_signals
 from searches.services.endings import is_refused, outage_of
-from searches.services.suts import LoadedSut
+from searches.services.suts import LoadedSut, params_of
 from tests.factories import make_run, make_sample, make_sut, make_trial
 from tests.searches.engine import advance, as_new_process, scripted, start_run
-from vlmlab.core.suts.base import SutInfo, SutReply
+from vlmlab.core.suts.base import SutReply
+from vlmlab.core.suts.context import SutContext
+from vlmlab.core.suts.provider import CallFailure, ProviderReply
+from vlmlab.core.suts.remote import RemoteSut
 
 pytestmark = pytest.mark.django_db
 
 REFUSED = SutReply("", "other", call_error="The endpoint refused the key (401).", n_attempts=1)
 GAVE_UP = SutReply("", "other", call_error="The endpoint did not answer in time.", n_attempts=5)
 ANSWER = SutReply("A")
+REFUSED_KEY = SutReply("", "other", call_error="Wrong key.", failure_kind="key")
+NOT_SENT = SutReply("", "other", call_error="Wrong key.", failure_kind="key", n_attempts=0)
+AWAY = SutReply("", "other", call_error="Nothing answers.", failure_kind="connection")
 
 
 @pytest.mark.parametrize(
     ("replies", "expected"),
     [
+        ([REFUSED_KEY], True),
+        ([REFUSED_KEY] * 3 + [NOT_SENT], True),
+        ([AWAY] * 8, False),  # each was tried once, after the first one in vain
         ([REFUSED] * 8, True),
         ([REFUSED] * 2, True),
         ([REFUSED], False),  # its own picture may be the reason
@@ -109,31 +120,87 @@ def test_a_worker_asked_to_stop_before_the_calls_sends_none(monkeypatch):
     assert (end, run.state, run.step) == (advancing.SliceEnd.STOPPED, RunState.QUEUED, 0)
 
 
-def test_a_worker_that_must_stop_within_a_batch_keeps_what_was_paid(monkeypatch):
-    prices = {"input_price_usd": 1.0, "output_price_usd": 1.0}
-    sut = make_sut(kind="openai_chat", params={"model": "m", "concurrency": 1} | prices)
-    run = start_run(sut, inference_budget=8)
-    sizes = []
+class FakeProvider:
+    """Answers until ``fails`` says what goes wrong with the call of that number."""
 
-    class Remote:
-        info = SutInfo("openai_chat", "f" * 64, 1)
+    def __init__(self, fails=lambda number: None):
+        self.n_sent, self.fails = 0, fails
 
-        def generate(self, requests):
-            sizes.append(len(requests))
-            return [SutReply("A", cost_usd=0.01, input_tokens=10)] * len(requests)
+    def send(self, call):
+        self.n_sent += 1
+        failure = self.fails(self.n_sent)
+        if failure is not None:
+            raise failure
+        return ProviderReply("A", input_tokens=10_000, output_tokens=0)
 
-    loaded = LoadedSut(sut.pk, sut.slug, {}, Remote(), "f" * 64, threading.Lock())
+    def close(self):
+        pass
+
+
+def remote_run(monkeypatch, provider, *, waits=None, **config):
+    """Return a run on a remote system behind ``provider``, one call at a time, $0.01 a call."""
+    values = {"model": "m", "concurrency": 1, "input_price_usd": 1.0, "output_price_usd": 1.0}
+    sut = make_sut(kind="openai_chat", params=values)
+    context = SutContext(should_stop=sut_signals.is_asked_to_stop)
+    sleep = [].append if waits is None else waits.append
+    engine = RemoteSut(provider, params_of(sut), context=context, sleep=sleep)
+    loaded = LoadedSut(sut.pk, sut.slug, {}, engine, engine.info.fingerprint, threading.Lock())
     monkeypatch.setattr(advancing, "load_sut", lambda record: loaded)
-    whole = start_run(sut, inference_budget=8, run_seed=77)
+    return start_run(sut, inference_budget=16, **config)
 
-    end = advance(run, should_stop=lambda: len(sizes) == 2)
-    cut = (end, run.step, run.n_calls, run.input_tokens, CachedReply.objects.count())
+
+def test_a_worker_that_must_stop_within_a_batch_keeps_what_was_paid(monkeypatch):
+    provider = FakeProvider()
+    run = remote_run(monkeypatch, provider)
+
+    end = advance(run, should_stop=lambda: provider.n_sent == 3)
+    cut = (end, run.state, run.step, run.n_calls, run.input_tokens, CachedReply.objects.count())
     advance(run)
-    advance(whole)
 
-    assert cut == (advancing.SliceEnd.STOPPED, 0, 4, 40, 4)
-    assert sizes[:4] == [2, 2, 2, 2]  # four were answered, the other four are asked afterwards
-    assert (run.state, run.n_inferences, run.n_calls, run.n_cached) == (RunState.SUCCEEDED, 8, 8, 4)
-    assert run.spend_usd == pytest.approx(0.08)
-    sut.refresh_from_db()
-    assert (sut.n_calls, sut.spend_usd) == (16, pytest.approx(0.16))
+    assert cut == (advancing.SliceEnd.STOPPED, RunState.QUEUED, 0, 3, 30_000, 3)
+    assert (run.state, run.n_inferences, run.n_cached) == (RunState.SUCCEEDED, 16, 3)
+    assert (provider.n_sent, run.n_calls, run.n_call_errors, run.n_repeated_tries) == (16, 16, 0, 0)
+    assert_money_agrees(run, usd=0.16)
+
+
+@pytest.mark.parametrize("kind", ["key", "model", "quota", "address"])
+def test_a_refusal_that_holds_for_every_call_halts_a_run_after_one_batch_of_one_call(monkeypatch, kind):
+    refusal = CallFailure(kind, "The server refused the API key.", is_retryable=False)
+    run = remote_run(monkeypatch, FakeProvider(lambda number: refusal), slots=1)
+
+    advance(run)
+
+    assert (run.state, run.step, run.n_call_errors) == (RunState.PAUSED, 1, 1)
+    assert run.error.startswith(f"{run.sut.name} refused every call of the last batch: The server refused")
+
+
+def test_a_server_that_is_away_halts_a_run_after_three_batches(monkeypatch):
+    away = CallFailure("connection", "Nothing answers at this address.", is_retryable=True)
+    run = remote_run(monkeypatch, FakeProvider(lambda number: away), slots=1)
+
+    advance(run)
+
+    assert (run.state, run.step, run.n_call_errors) == (RunState.PAUSED, 3, 3)
+    assert "answered none of 3 batches in a row" in run.error
+
+
+def test_a_refused_key_costs_three_calls_of_a_batch_and_the_rest_is_not_counted_as_sent(monkeypatch):
+    refusal = CallFailure("key", "The server refused the API key.", is_retryable=False)
+    provider = FakeProvider(lambda number: refusal)
+    run = remote_run(monkeypatch, provider)
+
+    advance(run)
+
+    assert (run.state, run.step, run.n_call_errors) == (RunState.PAUSED, 1, 8)
+    assert (provider.n_sent, run.n_calls, run.n_failed_calls, run.n_repeated_tries) == (3, 3, 3, 0)
+    assert_money_agrees(run, usd=0.0)
+
+
+def assert_money_agrees(run, *, usd):
+    """A run, its system and its days say the same."""
+    sut = SutRecord.objects.get(pk=run.sut_id)
+    day = SpendDay.objects.aggregate(usd=Sum("cost_usd"), calls=Sum("n_calls"), tokens=Sum("input_tokens"))
+    assert [run.spend_usd, sut.spend_usd, day["usd"]] == [pytest.approx(usd)] * 3
+    assert run.n_calls == sut.n_calls == day["calls"]
+    assert run.input_tokens == sut.input_tokens == day["tokens"]
+    assert run.reserved_usd == 0.0

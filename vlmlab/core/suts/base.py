@@ -39,6 +39,7 @@ class SutReply:
             one in the request or the system's boxes are in its pixels; None when it is not known.
         reasoning_tokens: the part of ``output_tokens`` spent on thinking, when known.
         served_model: the exact model that answered, as the provider reports it.
+        failure_kind: what went wrong with a call to a remote system (``provider.FailureKind``), else "".
     """
 
     text: str
@@ -52,11 +53,17 @@ class SutReply:
     seen_size: tuple[int, int] | None = None
     reasoning_tokens: int | None = None
     served_model: str = ""
+    failure_kind: str = ""
 
     @property
     def is_call_error(self) -> bool:
         """Whether the call failed and nothing was answered."""
         return bool(self.call_error)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the call was left out, or not tried again, because its batch had to end."""
+        return self.failure_kind == "stopped"
 
 
 @dataclass(frozen=True)

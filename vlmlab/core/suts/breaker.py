@@ -8,7 +8,9 @@ MOST_FAILED_CALLS = 3
 """Calls in a row that finally failed, without an answer between, before the rest is not sent."""
 
 # These speak of one question or one answer; the next question may fare better.
-_OF_ONE_CALL: frozenset[FailureKind] = frozenset({"request", "too_large", "not_json", "filtered", "closed"})
+_OF_ONE_CALL: frozenset[FailureKind] = frozenset(
+    {"request", "too_large", "not_json", "filtered", "closed", "stopped"}
+)
 
 _UNREACHABLE: frozenset[FailureKind] = frozenset({"connection", "timeout"})
 

@@ -10,7 +10,7 @@ from vlmlab.core.suts.base import FinishReason
 
 FailureKind = Literal[
     "connection", "timeout", "rate_limit", "overloaded", "server", "key", "quota", "model", "request",
-    "too_large", "not_json", "address", "filtered", "closed",
+    "too_large", "not_json", "address", "filtered", "closed", "stopped",
 ]  # fmt: skip
 
 
