@@ -28,5 +28,5 @@ def reading_stored(what: str, *, hint: str) -> Iterator[None]:
     except MISSHAPEN as error:
         logger.exception("a stored %s cannot be read", what)
         raise VlmLabError(
-            f"This {what} was stored by another version of the lab and cannot be shown.", hint=hint
+            f"This {what} was stored by another version of the lab and cannot be read.", hint=hint
         ) from error

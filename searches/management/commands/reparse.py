@@ -13,6 +13,7 @@ from searches.enums import LIVE_STATES, JobKind, JobState
 from searches.models import Calibration, Job, SearchRun, SutRecord
 from searches.services.reparse import Reparsed, reparse_run
 from searches.services.reparse_asked import reparse_calibration, reparse_try
+from searches.services.stored_shapes import reading_stored
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.replies.version import READER_VERSION
 from vlmlab.web.numbers import write_many
@@ -44,7 +45,8 @@ class Command(BaseCommand):
         reports = []
         for what, task in _tasks(options["run"], options["sut"], is_dry=options["dry_run"]):
             try:
-                report = task()
+                with reading_stored("result", hint="Nothing of it was changed."):
+                    report = task()
             except VlmLabError as error:
                 report = Reparsed(what, problem=str(error))
             reports.append(report)

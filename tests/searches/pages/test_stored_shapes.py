@@ -13,7 +13,7 @@ from vlmlab.web.roles import Role
 from .people import browser_of
 
 pytestmark = pytest.mark.django_db
-WORDS = "was stored by another version of the lab and cannot be shown."
+WORDS = "was stored by another version of the lab and cannot be read."
 
 
 def page_at(path: str):

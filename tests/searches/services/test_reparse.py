@@ -291,6 +291,30 @@ def test_the_command_names_what_does_not_exist(arguments, complaint):
         call_command("reparse", *arguments)
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"actions": []},
+        {"actions": {"A": "fly"}},
+        {"actions": "none"},
+        {"expected_action": "fly", "raw_text": "A"},
+    ],
+)
+def test_one_damaged_run_is_left_as_it_is_and_the_others_are_read(damage):
+    runs = [hand_made_run(), hand_made_run()]
+    for run in runs:
+        overlooked(run, "AAAAA", concepts=("cone",))
+    runs[0].samples.filter(number=2).update(**damage)
+    before = list(runs[0].samples.order_by("pk").values())
+    out = StringIO()
+
+    with pytest.raises(CommandError, match=f"1 thing was left unread: Run {runs[0].pk}: left as it is"):
+        call_command("reparse", stdout=out)
+
+    assert list(runs[0].samples.order_by("pk").values()) == before
+    assert f"Run {runs[1].pk}: 5 replies read, 5 read differently" in out.getvalue()
+
+
 def test_the_command_fails_when_it_is_told_to_read_a_run_that_goes_on():
     run = start_run(scripted())
 
