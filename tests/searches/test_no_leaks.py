@@ -27,7 +27,6 @@ from tests.factories import make_user
 from tests.peers.openai_chat import completion, openai_peer
 from tests.peers.server import Answer, Asked, json_answer
 from tests.searches.engine import FLAT, as_new_process, start_run
-from tests.searches.probing import pictures
 from tests.web.addresses import every_address
 from vlmlab.web.log_format import RedactingFormatter
 from vlmlab.web.roles import Role
@@ -195,9 +194,8 @@ def content_of(answer) -> bytes:
 
 
 @pytest.fixture
-def used_key(settings, monkeypatch, lines, bodies, django_capture_on_commit_callbacks) -> Iterator[Client]:
+def used_key(settings, draw_once, lines, bodies, django_capture_on_commit_callbacks) -> Iterator[Client]:
     """Store the key, then calibrate, try, search and fail with it; return an admin's browser."""
-    monkeypatch.setattr("vlmlab.core.replies.calibration.probe_pictures", pictures)  # drawn once is enough
     settings.SCENE_SOURCE_FACTORY = FLAT
     settings.ENDPOINT_ALLOW = ["127.0.0.0/8:1-65535"]
     as_new_process()

@@ -14,15 +14,9 @@ from tests.peers.server import page, status
 from tests.searches.probing import pictures, probed_sut, prose
 from vlmlab.core.suts.remote import RemoteSut
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("draw_once")]
 
 SECRET = "sk-test-1234567890"
-
-
-@pytest.fixture(autouse=True)
-def draw_once(monkeypatch):
-    """The probe pictures are the same every time; drawing them once is enough for these tests."""
-    monkeypatch.setattr("vlmlab.core.replies.calibration.probe_pictures", pictures)
 
 
 @pytest.fixture

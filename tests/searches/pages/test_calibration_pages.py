@@ -8,27 +8,15 @@ from searches.services.calibrations import calibrate
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
 from tests.factories import make_finding, make_finished_run, make_sut, make_trial, make_user
-from tests.searches.probing import in_pixels, pictures, probed_sut, prose
+from tests.searches.probing import in_pixels, probed_sut, prose
 from vlmlab.web.figures import validate_with_plotly
 from vlmlab.web.roles import Role
 
 from .people import browser_of, statuses
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("draw_once")]
 
 READ_BY = {"": 302, "admin": 200, "researcher": 200, "reviewer": 200, "annotator": 403}
-
-
-@pytest.fixture(autouse=True)
-def draw_once(monkeypatch):
-    """The probe pictures are the same every time; drawing them once is enough for these tests."""
-    monkeypatch.setattr("vlmlab.core.replies.calibration.probe_pictures", pictures)
-
-
-@pytest.fixture
-def browser(client):
-    client.force_login(make_user(Role.RESEARCHER))
-    return client
 
 
 def calibrated(**values) -> Calibration:

@@ -17,17 +17,6 @@ from .people import statuses
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def person():
-    return make_user(Role.RESEARCHER)
-
-
-@pytest.fixture
-def browser(client, person):
-    client.force_login(person)
-    return client
-
-
 def upload(content: bytes, name: str = "street.jpg") -> SimpleUploadedFile:
     return SimpleUploadedFile(name, content)
 

@@ -8,23 +8,11 @@ from PIL import Image
 from searches.models import Job
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
-from tests.factories import make_blob, make_sut, make_user
-from vlmlab.web.roles import Role
+from tests.factories import make_blob, make_sut
 
 from .test_sut_try import drawn_scene, finished_try, jpeg, upload
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def person():
-    return make_user(Role.RESEARCHER)
-
-
-@pytest.fixture
-def browser(client, person):
-    client.force_login(person)
-    return client
 
 
 def asked(browser, slug: str, **values):

@@ -22,13 +22,7 @@ from tests.factories import make_sut, make_user
 from tests.searches.probing import in_pixels, pictures, probed_sut, prose
 from vlmlab.core.errors import VlmLabError
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def draw_once(monkeypatch):
-    """The probe pictures are the same every time; drawing them once is enough for these tests."""
-    monkeypatch.setattr("vlmlab.core.replies.calibration.probe_pictures", pictures)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("draw_once")]
 
 
 def done(sut: SutRecord) -> Job:
@@ -309,8 +303,8 @@ def test_a_calibration_that_came_to_nothing_is_told_until_another_one_is_there()
     assert find_calibration_job("", sut) is None
 
 
-def test_long_and_hostile_replies_are_kept_short_and_clean():
-    sut = probed_sut(where=lambda picture: "\x00\ud800" + "x" * 90_000)
+def test_long_and_hostile_replies_are_kept_short_and_clean(unstorable_replies):
+    sut = probed_sut(where=lambda picture: "~~" + "x" * 90_000)
 
     done(sut)
 

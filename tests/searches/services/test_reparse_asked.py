@@ -7,16 +7,10 @@ from searches.models import AuditEntry, Calibration, Job, SutRecord
 from searches.services.calibrations import calibrate
 from searches.services.reparse_asked import reparse_calibration, reparse_try
 from tests.factories import make_sut
-from tests.searches.probing import pictures, probed_sut
+from tests.searches.probing import probed_sut
 from vlmlab.core.conventions import RELATIVE_1000
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def draw_once(monkeypatch):
-    monkeypatch.setattr("vlmlab.core.replies.calibration.probe_pictures", pictures)
-    monkeypatch.setattr("vlmlab.core.replies.probe_pictures.probe_pictures", pictures)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("draw_once")]
 
 
 def tried(params: dict[str, object], result: dict[str, object], sut: SutRecord | None = None) -> Job:
