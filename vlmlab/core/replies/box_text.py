@@ -3,9 +3,10 @@
 import re
 import unicodedata
 
+from vlmlab.core.replies.plain import NAMED_TOKENS
+
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
-_NAMED = r"</?s>|</?(?:pad|eos|bos|unk|end_of_turn|start_of_turn|end_of_utterance)>|\[(?:EOS|PAD|BOS)\]"
-_SPECIAL = re.compile(rf"<\|[^|<>\n]{{1,40}}\|>|<｜[^｜<>\n]{{1,40}}｜>|{_NAMED}")
+_SPECIAL = re.compile(rf"<\|[^|<>\n]{{1,40}}\|>|<｜[^｜<>\n]{{1,40}}｜>|{NAMED_TOKENS}")
 _BOX_NAME = re.compile(r"/?\s*(?:\w*_)?(?:box|bbox|ref|det|quad|point)\w*\s*|/?\s*object_(?:ref|def)\w*\s*")
 
 _WRAPPING = re.compile(r"<\|(?:begin|end)_of_box\|>|```[A-Za-z0-9]*|[`*_\"'“”‘’]")

@@ -9,8 +9,8 @@ from vlmlab.core.replies.turns import first_turn
 MAX_CHARACTERS = 65_536
 _MAX_MARKS_IN_A_ROW = 8
 
-_NAMED_TOKENS = r"</?s>|<(?:pad|eos|bos|unk|end_of_turn|start_of_turn|end_of_utterance)>|\[(?:EOS|PAD|BOS)\]"
-_SPECIAL_TOKEN = re.compile(rf"<\|[A-Za-z_0-9]{{1,32}}\|>|<｜[^｜>\n]{{1,32}}｜>|{_NAMED_TOKENS}")
+NAMED_TOKENS = r"</?s>|</?(?:pad|eos|bos|unk|end_of_turn|start_of_turn|end_of_utterance)>|\[(?:EOS|PAD|BOS)\]"
+_SPECIAL_TOKEN = re.compile(rf"<\|[A-Za-z_0-9]{{1,32}}\|>|<｜[^｜>\n]{{1,32}}｜>|{NAMED_TOKENS}")
 _THINKING_WORDS = r"(?:think|thinking|thought|reasoning|reflection|scratchpad)"
 # The last line: models that write in channels, one for thinking and tools and one for the answer.
 _THINKING_TAG = re.compile(
