@@ -14,8 +14,9 @@ from searches.services.blobs import FULL_DISK, StorageError, storage_error
 from searches.services.commits import commit_batch, keep_answers, keep_pictures, question_words
 from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, natural_ending, outage_of
-from searches.services.leases import Lease, LeaseLost
+from searches.services.leases import Lease, LeaseLost, release_paused
 from searches.services.live import LiveSearch, keep, live_search
+from searches.services.paid_answers import keeping_paid
 from searches.services.presence import presence
 from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
 from searches.services.run_log import log_event
@@ -131,6 +132,7 @@ class _Slice:
     def end_by_state(self, run: SearchRun) -> SliceEnd | None:
         """End when somebody else moved the run."""
         if run.state == RunState.PAUSED and run.fence == self.lease.fence:
+            release_paused(self.lease)
             return SliceEnd.PAUSED
         if run.fence != self.lease.fence or run.state not in (RunState.RUNNING, RunState.CANCELLING):
             raise LeaseLost
@@ -182,6 +184,13 @@ class _Slice:
         sut = _same_sut(run)
         load_seconds = time.monotonic() - loading
         batch = self.answer(run, live, queries, sut=sut)
+        with keeping_paid(run, batch, lease=self.lease):
+            self.write(run, live, batch, started=started, load_seconds=load_seconds)
+
+    def write(
+        self, run: SearchRun, live: LiveSearch, batch: Batch, *, started: float, load_seconds: float
+    ) -> None:
+        """Tell the search what a batch brought and write it."""
         kept = keep_pictures(run, batch, settings.KEPT_PICTURES)
         told = time.monotonic()
         live.search.tell([Outcome(one.record.query, one.record.verdict) for one in batch.samples])
@@ -222,13 +231,14 @@ class _Slice:
         else:
             sut = _same_sut(run)
             batch = self.answer(run, live, queries_of(samples), sut=sut)
-            keep_pictures(run, batch, 0)
-            seconds = {
-                "active_seconds": time.monotonic() - started,
-                "render_seconds": batch.render_seconds,
-                "sut_seconds": batch.sut_seconds,
-            }
-            commit_retry(run, live, batch, samples=samples, lease=self.lease, seconds=seconds)
+            with keeping_paid(run, batch, lease=self.lease):
+                keep_pictures(run, batch, 0)
+                seconds = {
+                    "active_seconds": time.monotonic() - started,
+                    "render_seconds": batch.render_seconds,
+                    "sut_seconds": batch.sut_seconds,
+                }
+                commit_retry(run, live, batch, samples=samples, lease=self.lease, seconds=seconds)
         live.step = run.step + 1
 
 

@@ -26,6 +26,9 @@ from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 
 HELD_STATES = (RunState.RUNNING, RunState.CANCELLING)
+WORKED_STATES = (*HELD_STATES, RunState.PAUSED)
+"""A worker may still have a batch in hand; it is renewed so that what the batch can cost stays held."""
+
 CLAIM_TRIES = 5
 
 
@@ -100,7 +103,7 @@ def take_lease(
 def renew_lease(lease: Lease) -> bool:
     """Extend a claim; False when it is no longer ours."""
     rows = SearchRun.objects.filter(
-        pk=lease.run_id, fence=lease.fence, owner=lease.owner, state__in=HELD_STATES
+        pk=lease.run_id, fence=lease.fence, owner=lease.owner, state__in=WORKED_STATES
     )
     return rows.update(lease_expires=lease_end()) == 1
 
@@ -118,6 +121,12 @@ def release_lease(lease: Lease) -> bool:
     )
     crash_point("after_release")
     return released
+
+
+def release_paused(lease: Lease) -> bool:
+    """Let go of a run that somebody paused while its batch was in hand; False when it is not paused."""
+    rows = SearchRun.objects.filter(pk=lease.run_id, fence=lease.fence, state=RunState.PAUSED)
+    return rows.update(owner="", lease_expires=None, reserved_usd=0.0) == 1
 
 
 def take_job(owner: str, queues: Collection[str]) -> JobLease | None:

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from searches.enums import JobState, RunState
 from searches.models import Job, SearchRun, WorkerHeartbeat
-from searches.services.leases import HELD_STATES, is_expired
+from searches.services.leases import HELD_STATES, WORKED_STATES, is_expired
 from searches.services.owners import is_process_alive, parse_owner
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
@@ -52,6 +52,7 @@ def reap() -> ReapReport:
     expired = SearchRun.objects.filter(is_expired(), state__in=HELD_STATES)
     for run_id, fence, state, stalls in expired.values_list("pk", "fence", "state", "stalls"):
         _free_run(report, run_id, fence=fence, state=RunState(state), stalls=stalls)
+    _free_paused()
     _free_jobs(report)
     _announce(report)
     WorkerHeartbeat.objects.filter(seen_at__lt=Now() - FORGET_WORKERS_AFTER).delete()
@@ -66,7 +67,7 @@ def release_dead_local_owners() -> int:
     host = socket.gethostname()
     ended = 0
     for rows in (
-        SearchRun.objects.filter(state__in=HELD_STATES, owner__startswith=f"{host}:"),
+        SearchRun.objects.filter(state__in=WORKED_STATES, owner__startswith=f"{host}:"),
         Job.objects.filter(state=JobState.RUNNING, owner__startswith=f"{host}:"),
     ):
         for owner in _dead_owners(rows.values_list("owner", flat=True).distinct(), host):
@@ -104,6 +105,12 @@ def _free_run(report: ReapReport, run_id: int, *, fence: int, state: RunState, s
     elif move_run(run_id, frm=state, to=RunState.QUEUED, held_fence=fence, dispatched_at=None):
         log_event(run_id, "The worker stopped answering; another one goes on.", level="warning")
         report.requeued += 1
+
+
+def _free_paused() -> None:
+    """Hold no money any more for a batch whose worker died after somebody paused its run."""
+    left = SearchRun.objects.filter(is_expired(), state=RunState.PAUSED).exclude(owner="", reserved_usd=0.0)
+    left.update(owner="", lease_expires=None, reserved_usd=0.0)
 
 
 def _free_jobs(report: ReapReport) -> None:

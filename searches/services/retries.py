@@ -80,7 +80,12 @@ def finish_retry(run: SearchRun, lease: Lease) -> None:
         text = f"{write_many(left, 'call')} failed again." if left else "All failed calls are answered now."
         lines = [text]
         if run.checkpoint.get("halts_after_retry") and move_run(
-            run.pk, frm=RunState.RUNNING, to=RunState.PAUSED, held_fence=lease.fence
+            run.pk,
+            frm=RunState.RUNNING,
+            to=RunState.PAUSED,
+            held_fence=lease.fence,
+            owner="",
+            lease_expires=None,
         ):
             lines.append("The search itself stays halted until somebody resumes it.")
         log_events(run.pk, lines)

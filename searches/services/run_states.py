@@ -40,12 +40,11 @@ def move_run(
     if held_fence is not None:
         rows = rows.filter(fence=held_fence)
     if to != RunState.RUNNING:
-        values = {"owner": "", "lease_expires": None, "finished_at": None} | values
-        values = {"is_halted_by_spending": False} | values
+        values = {"finished_at": None, "is_halted_by_spending": False} | values
+    if to not in (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED):
+        values = {"owner": "", "lease_expires": None} | values  # in those a worker lets go by itself
     if to not in (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED):
         values = {"reserved_usd": 0.0} | values  # those three may still have a batch in hand
     if to in FINAL_STATES:
         values = values | {"finished_at": Now()}
-    if to == RunState.CANCELLING:  # the worker keeps its lease until it has let go
-        values = {name: value for name, value in values.items() if name not in ("owner", "lease_expires")}
     return rows.update(state=to, **values) == 1

@@ -7,8 +7,7 @@ from enum import StrEnum
 from django.db import DatabaseError, connection, transaction
 
 from searches.enums import RunState
-from searches.models import SearchRun
-from searches.services.leases import Lease, LeaseLost, release_lease
+from searches.services.leases import Lease, LeaseLost, release_lease, release_paused
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 from vlmlab.core.errors import VlmLabError
@@ -50,8 +49,10 @@ def halt(
                 error_reference=reference,
                 is_halted_by_spending=is_halted_by_spending,
                 reserved_usd=0.0,
+                owner="",
+                lease_expires=None,
             ):
-                return finish_cancel(lease)
+                return SliceEnd.PAUSED if release_paused(lease) else finish_cancel(lease)
             log_event(lease.run_id, str(error), level="error")
     except LeaseLost:
         return SliceEnd.LEASE_LOST
@@ -81,7 +82,7 @@ def let_go(lease: Lease, end: SliceEnd) -> SliceEnd:
     """
     if release_lease(lease):
         return end
-    if SearchRun.objects.filter(pk=lease.run_id, fence=lease.fence, state=RunState.PAUSED).exists():
+    if release_paused(lease):
         return SliceEnd.PAUSED
     return finish_cancel(lease)
 
@@ -101,7 +102,8 @@ def after_database_error(lease: Lease) -> SliceEnd:
     """Give up the claim if the database answers again; else the reaper frees it when the lease is over."""
     connection.close()
     try:
-        release_lease(lease)
+        if not release_lease(lease):
+            release_paused(lease)
     except DatabaseError:
         connection.close()
     return SliceEnd.DATABASE_ERROR
