@@ -73,19 +73,20 @@ class Command(BaseCommand):
             self.stdout.write("No system is registered. See `manage.py sut register --help`.")
         for sut in suts:
             off = "" if sut.is_enabled else ", switched off"
+            cost = "price unknown" if sut.is_price_unknown else write_money(sut.spend_usd)
             self.stdout.write(
                 f"{sut.slug:<24} {sut.kind:<18} answers: {states[sut.pk].answers_badge.label.lower()}, "
-                f"{write_many(sut.n_calls, 'call')}, {write_money(sut.spend_usd)}{off}"
+                f"{write_many(sut.n_calls, 'call')}, {cost}{off}"
             )
 
     def _check(self, options: dict[str, Any]) -> None:
-        report = check_sut(
-            find_sut(options["slug"]), calibrates=not options["no_calibrate"], timed_calls=options["calls"]
-        )
+        sut = find_sut(options["slug"])
+        report = check_sut(sut, calibrates=not options["no_calibrate"], timed_calls=options["calls"])
         if options["json"]:
             self._write_json(report.as_json())
         else:
-            for line in _report_lines(report):
+            cost = "price unknown" if sut.is_price_unknown else write_money(report.cost_usd)
+            for line in [*_report_lines(report), f"Cost: {cost}."]:
                 self.stdout.write(line)
         if report.call_error:
             raise CommandError(f"{report.slug} does not answer. {report.call_error}", returncode=FOUND_FAULT)
@@ -181,7 +182,7 @@ def _report_lines(report: CheckReport) -> list[str]:
         )
     if timing is not None and timing.n_call_errors:
         lines.append(f"{write_many(timing.n_call_errors, 'timed call')} failed.")
-    return [*lines, f"Cost: {write_money(report.cost_usd)}."]
+    return lines
 
 
 def _verdict_lines(verdicts: Verdicts) -> list[str]:
