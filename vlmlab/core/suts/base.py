@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 FinishReason = Literal["stop", "length", "refusal", "safety", "other"]
+FailureKind = Literal[
+    "connection", "timeout", "rate_limit", "overloaded", "server", "key", "quota", "model", "request",
+    "too_large", "not_json", "address", "filtered", "closed", "stopped",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class SutReply:
             one in the request or the system's boxes are in its pixels; None when it is not known.
         reasoning_tokens: the part of ``output_tokens`` spent on thinking, when known.
         served_model: the exact model that answered, as the provider reports it.
-        failure_kind: what went wrong with a call to a remote system (``provider.FailureKind``), else "".
+        failure_kind: what went wrong with a call to a remote system (see ``CallFailure``), else "".
     """
 
     text: str
@@ -53,7 +57,7 @@ class SutReply:
     seen_size: tuple[int, int] | None = None
     reasoning_tokens: int | None = None
     served_model: str = ""
-    failure_kind: str = ""
+    failure_kind: FailureKind | Literal[""] = ""
 
     @property
     def is_call_error(self) -> bool:

@@ -2,7 +2,8 @@
 
 import threading
 
-from vlmlab.core.suts.provider import CallFailure, FailureKind
+from vlmlab.core.suts.base import FailureKind
+from vlmlab.core.suts.provider import CallFailure
 
 MOST_FAILED_CALLS = 3
 """Calls in a row that finally failed, without an answer between, before the rest is not sent."""

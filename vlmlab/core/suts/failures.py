@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
-from vlmlab.core.suts.provider import CallFailure, FailureKind
+from vlmlab.core.suts.base import FailureKind
+from vlmlab.core.suts.provider import CallFailure
 
 # Words about quotas and billing also stand in answers to calls that only come too fast, so codes decide
 # and, without one, words that can mean nothing else.

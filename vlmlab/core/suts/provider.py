@@ -2,16 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from pydantic import JsonValue
 
-from vlmlab.core.suts.base import FinishReason
-
-FailureKind = Literal[
-    "connection", "timeout", "rate_limit", "overloaded", "server", "key", "quota", "model", "request",
-    "too_large", "not_json", "address", "filtered", "closed", "stopped",
-]  # fmt: skip
+from vlmlab.core.suts.base import FailureKind, FinishReason
 
 
 def picture_words(png: bytes, size: tuple[int, int]) -> str:

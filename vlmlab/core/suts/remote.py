@@ -12,13 +12,13 @@ from pydantic import JsonValue
 
 from vlmlab.core.errors import ImageError
 from vlmlab.core.seeding import rng_for
-from vlmlab.core.suts.base import FinishReason, SutInfo, SutReply, SutRequest
+from vlmlab.core.suts.base import FailureKind, FinishReason, SutInfo, SutReply, SutRequest
 from vlmlab.core.suts.breaker import Breaker
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.network import endpoint_of
 from vlmlab.core.suts.pictures import fit_picture
 from vlmlab.core.suts.prices import cost_of_reply, has_prices, likely_input_tokens
-from vlmlab.core.suts.provider import CallFailure, FailureKind, Provider, ProviderCall, ProviderReply
+from vlmlab.core.suts.provider import CallFailure, Provider, ProviderCall, ProviderReply
 from vlmlab.core.suts.providers import provider_kind
 from vlmlab.core.suts.remote_params import UNIDENTIFYING, RemoteParams
 from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy, Tried, with_retries
