@@ -17,7 +17,11 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 TEXTS = [ROOT / "README.md", *PAGES]
 QUOTED = [
-    DOCS / name for name in ("troubleshooting.md", "first_search.md", "systems.md", "findings.md", "api.md")
+    DOCS / f"{name}.md"
+    for name in (
+        *("troubleshooting", "first_search", "systems", "systems_remote", "reading_replies"),
+        *("findings", "api"),
+    )
 ]
 SOURCES = ("searches", "vlmlab")
 FOREIGN_COMMANDS = {"celery", "createcachetable"}
@@ -133,7 +137,13 @@ def test_quoted_words_are_those_of_the_lab(path: Path) -> None:
     assert [part for part in strange if part not in OWN_QUOTES] == []
 
 
-@pytest.mark.parametrize("name", ["first_search.md", "troubleshooting.md", "domains.md", "systems.md"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("first_search.md", "troubleshooting.md", "domains.md", "systems.md", "systems_remote.md"),
+        *("reading_replies.md", "api.md"),
+    ],
+)
 def test_bold_words_stand_on_a_page_of_the_site(name: str) -> None:
     text = (DOCS / name).read_text(encoding="utf-8")
     bold = set(re.findall(r"\*\*([^*]+)\*\*", text))
@@ -147,6 +157,16 @@ EMPHASIS = {
     "a run that stopped can be resumed",
     "Fixed batches.",
     "Memory.",
+    "Address and key.",
+    "Temperature.",
+    "never called",
+    "enter your contract's prices",
+    "Gemma and Nemotron Omni document no coordinates.",
+    "One declared convention.",
+    "Pixels of which picture?",
+    "What is accepted.",
+    "Runs and jobs",
+    "Downloads",
     "Modifiers",
     "version",
     "not",
@@ -173,7 +193,7 @@ def our_words() -> str:
         )
     for path in (ROOT / "templates").rglob("*.html"):
         text = re.sub(r"\{\{.*?\}\}", "…", path.read_text(encoding="utf-8"))
-        words.extend(re.findall(r'(?:text|title|hint|label)="([^"]+)"', text))
+        words.extend(re.findall(r'(?:text|title|hint|label|button)="([^"]+)"', text))
         words.append(re.sub(r"\{#.*?#\}|\{%.*?%\}|<[^>]+>", "", text))
     words.append((ROOT / "vlmlab/core/scenes/domains/driving.json").read_text(encoding="utf-8"))
     return "\0".join(words)
