@@ -5,7 +5,6 @@ import logging
 import subprocess
 import sys
 from types import SimpleNamespace
-from urllib.parse import quote
 
 import pytest
 from botocore import exceptions
@@ -18,7 +17,6 @@ from tests.peers.calls import call, failure_of, picture, strange_json
 from vlmlab.core.errors import ConfigError, SutError
 from vlmlab.core.suts.base import SutRequest
 from vlmlab.core.suts.bedrock import BedrockProvider, check_params, key_parts, new_client, read_reply
-from vlmlab.core.suts.bedrock_failures import failure_of_error
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.kinds import parse_params
 from vlmlab.core.suts.provider import CallFailure, ProviderReply
@@ -118,72 +116,6 @@ def test_answers_and_stops_are_outcomes(stub, provider_of, response, expected):
     stub.add_response("converse", response)
 
     assert provider_of().send(call()) == expected
-
-
-@pytest.mark.parametrize(
-    ("code", "status", "said", "kind", "is_retryable", "most", "message"),
-    [
-        ("ThrottlingException", 429, "Too many", "rate_limit", True, None, "Bedrock is asked too often."),
-        ("ServiceUnavailableException", 503, "", "overloaded", True, None, "Bedrock is overloaded."),
-        ("ModelNotReadyException", 429, "", "overloaded", True, None, "Bedrock is starting the model."),
-        ("InternalServerException", 500, "Oops", "server", True, None, "Bedrock failed (“Oops”)."),
-        ("ModelTimeoutException", 408, "", "timeout", True, 2, "The model did not answer Bedrock in time."),
-        ("ModelErrorException", 424, "Bad", "server", True, 2, "The model behind Bedrock failed (“Bad”)."),
-        ("ServiceQuotaExceededException", 400, "", "quota", False, None, "The quota of this AWS account"),
-        ("AccessDeniedException", 403, "No", "key", False, None, "These AWS credentials may not use this"),
-        ("UnrecognizedClientException", 403, SECRET, "key", False, None, "AWS refused the credentials."),
-        ("ExpiredTokenException", 403, "", "key", False, None, "AWS refused the credentials."),
-        ("ResourceNotFoundException", 404, "", "model", False, None, "Bedrock does not know this model"),
-        (
-            "ValidationException",
-            400,
-            "The provided model identifier is invalid.",
-            "model",
-            False,
-            None,
-            "Bedrock does not know this model in this region (“The provided model identifier is invalid”).",
-        ),
-        (
-            "ValidationException",
-            400,
-            "temperature is too hot",
-            "request",
-            False,
-            None,
-            "Bedrock refused the request (“temperature is too hot”).",
-        ),
-        ("BrandNewException", 502, "", "server", True, None, "The server failed"),
-    ],
-)
-def test_each_error_of_aws_says_what_to_do(
-    stub, provider_of, code, status, said, kind, is_retryable, most, message
-):
-    stub.add_client_error("converse", code, said, http_status_code=status)
-
-    failure = failure_of(provider_of())
-
-    assert (failure.kind, failure.is_retryable, failure.max_tries) == (kind, is_retryable, most)
-    assert failure.message.startswith(message)
-    assert SECRET not in f"{failure} {failure!r} {failure.__cause__}"
-
-
-@pytest.mark.parametrize(
-    ("error", "kind", "is_retryable"),
-    [
-        (exceptions.ReadTimeoutError(endpoint_url="https://x"), "timeout", True),
-        (exceptions.ConnectTimeoutError(endpoint_url="https://x"), "timeout", True),
-        (exceptions.EndpointConnectionError(endpoint_url="https://x"), "connection", True),
-        (exceptions.ConnectionClosedError(endpoint_url="https://x"), "connection", True),
-        (exceptions.SSLError(endpoint_url="https://x", error="bad"), "connection", False),
-        (exceptions.NoCredentialsError(), "key", False),
-        (exceptions.PartialCredentialsError(provider="env", cred_var="x"), "key", False),
-        (exceptions.ParamValidationError(report="no"), "request", False),
-    ],
-)
-def test_errors_without_an_answer_are_told_apart(error, kind, is_retryable):
-    failure = failure_of_error(error, secrets=(), now_s=0)
-
-    assert (failure.kind, failure.is_retryable) == (kind, is_retryable)
 
 
 def test_a_bug_is_no_failure_of_the_call():
@@ -386,32 +318,6 @@ def test_a_model_id_that_leads_elsewhere_is_refused(model):
         check_params(settings_of(model=model))
 
     assert refusal.value.field == "model"
-
-
-@pytest.mark.parametrize(
-    "said", ["Output blocked by content filtering policy", "The input was blocked by our content filter."]
-)
-def test_a_filter_that_speaks_as_a_validation_is_an_outcome(said):
-    error = exceptions.ClientError({"Error": {"Code": "ValidationException", "Message": said}}, "Converse")
-
-    failure = failure_of_error(error, secrets=key_parts(KEY), now_s=0.0)
-
-    assert (failure.kind, failure.is_retryable) == ("filtered", False)
-
-
-@pytest.mark.parametrize("spelling", ["{}", "{:.20}…", "…{}", "key={}&"])
-def test_no_spelling_of_the_secret_stays_in_an_error(spelling):
-    secret = "wJalrXUtn/FEMI+K7MDENG/bPxRfiCYEXAMPLEKEY"
-    for shown in (secret, quote(secret, safe="")):
-        words = f"Not good: {spelling.format(shown)}"
-        error = exceptions.ClientError(
-            {"Error": {"Code": "ValidationException", "Message": words}}, "Converse"
-        )
-
-        failure = failure_of_error(error, secrets=("AKIAIOSFODNN7EXAMPLE", secret), now_s=0.0)
-
-        assert "FEMI" not in failure.message
-        assert "FEMI" not in str(failure.args)
 
 
 def sent_by(client) -> dict:
