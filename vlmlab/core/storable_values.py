@@ -1,6 +1,10 @@
 """Which values every database takes: no text with NUL or half of a surrogate pair, however deep it lies."""
 
+import re
 from collections.abc import Mapping
+
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""A character that some database or file does not take."""
 
 
 def is_storable(value: object) -> bool:
@@ -9,7 +13,7 @@ def is_storable(value: object) -> bool:
     while waiting:
         one = waiting.pop()
         if isinstance(one, str):
-            if "\x00" in one or any("\ud800" <= sign <= "\udfff" for sign in one):
+            if UNSTORABLE.search(one):
                 return False
         elif isinstance(one, Mapping):
             waiting += [*one.keys(), *one.values()]

@@ -1,12 +1,11 @@
 """Replies as every database and file can hold them: no NUL, no half of a surrogate pair, no megabytes."""
 
-import re
 from dataclasses import replace
 
+from vlmlab.core.storable_values import UNSTORABLE
 from vlmlab.core.suts.base import SutReply
 
 MOST_CHARACTERS = 100_000  # more than a reader takes for an answer; a CSV reader takes 131,072 a field
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
 
 
@@ -15,7 +14,7 @@ def storable_text(text: str) -> str:
     if len(text) > MOST_CHARACTERS:
         half = MOST_CHARACTERS // 2
         text = f"{text[:half]} … [{len(text) - 2 * half:,} characters left out] … {text[-half:]}"
-    return _UNSTORABLE.sub(_REPLACEMENT, text)
+    return UNSTORABLE.sub(_REPLACEMENT, text)
 
 
 def storable_reply(reply: SutReply) -> SutReply:
