@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 from searches.models import SpendDay
+from searches.services.spend_totals import LOOK_BACK_DAYS
 from vlmlab.web.figures import Chart, Column
 from vlmlab.web.numbers import write_many, write_money
 
-SHOWN_DAYS = 30
 DAY_MS = 86_400_000
 COLUMNS = (
     Column("Day", is_number=False),
@@ -23,8 +23,8 @@ def spending_chart(days: Sequence[SpendDay], *, until: date, slug: str = "spendi
     """Return the chart of the cost of days, oldest first; of calls where nothing has cost money.
 
     Args:
-        days: those of the last thirty days that had calls.
-        until: the last of the thirty.
+        days: those of the last ``LOOK_BACK_DAYS`` that had calls.
+        until: the last of them.
         slug: unique on the page.
     """
     has_cost = any(day.cost_usd for day in days)
@@ -32,7 +32,7 @@ def spending_chart(days: Sequence[SpendDay], *, until: date, slug: str = "spendi
     return Chart(
         slug=slug,
         title="Cost a day" if has_cost else "Calls a day",
-        note="the last 30 days, UTC",
+        note=f"the last {LOOK_BACK_DAYS} days, UTC",
         spec={
             "data": [
                 {
@@ -45,7 +45,7 @@ def spending_chart(days: Sequence[SpendDay], *, until: date, slug: str = "spendi
             ],
             "layout": _layout(until, unit="US dollars" if has_cost else "calls"),
         },
-        sentence=f"{write_many(calls, 'call')} for {write_money(cost)} in the last 30 days.",
+        sentence=f"{write_many(calls, 'call')} for {write_money(cost)} in the last {LOOK_BACK_DAYS} days.",
         columns=COLUMNS,
         rows=tuple(_row(day) for day in days),
         heading_level=2,
@@ -53,7 +53,7 @@ def spending_chart(days: Sequence[SpendDay], *, until: date, slug: str = "spendi
 
 
 def _layout(until: date, *, unit: str) -> dict[str, object]:
-    first, last = until - timedelta(days=SHOWN_DAYS), until + timedelta(days=1)
+    first, last = until - timedelta(days=LOOK_BACK_DAYS), until + timedelta(days=1)
     return {
         "showlegend": False,
         "margin": {"l": 52, "r": 28, "t": 10, "b": 32},

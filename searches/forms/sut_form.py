@@ -12,6 +12,7 @@ from searches.forms.keys import PASTE_AGAIN, WRITE_ONLY
 from searches.forms.sut_fields import NOTHING, can_be_typed, form_field, shown_value, typed_value
 from searches.forms.sut_sections import ADVANCED, SECTIONS, SectionPlan
 from searches.models import SutRecord
+from searches.services.calibrations import CALLS
 from searches.services.checkpoints import known_checkpoints
 from searches.services.keys import checked_secret, keys_for
 from searches.services.registering import KeyWish
@@ -19,6 +20,7 @@ from searches.services.sut_settings import Leaf, leaves, value_at, with_values
 from searches.services.suts import TAKEN_SLUGS
 from vlmlab.core.complaints import config_errors
 from vlmlab.core.errors import ConfigError, VlmLabError
+from vlmlab.core.replies.probe_pictures import PROBE_SIZE
 from vlmlab.core.suts.kinds import SutKind, sut_kind
 
 LOCAL_KIND = "transformers_local"
@@ -289,8 +291,8 @@ class RegisterSutForm(SutForm):
         label="Calibrate now",
         required=False,
         initial=True,
-        help_text="Asks about 20 small pictures twice: 40 short calls that show whether its boxes and "
-        "answers can be read.",
+        help_text=f"Asks about {PROBE_SIZE} small pictures twice: {CALLS} short calls that show whether its "
+        "boxes and answers can be read.",
     )
     field_order = ["name", "slug", "description"]
 

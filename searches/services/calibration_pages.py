@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from searches.models import Calibration, SutRecord
@@ -12,11 +13,10 @@ from searches.services.stored_shapes import reading_stored
 from searches.services.suts import asking_of
 from vlmlab.core.conventions import BoxConvention
 from vlmlab.core.errors import VlmLabError
+from vlmlab.core.replies.calibration import LEAST_MEDIAN_IOU
 from vlmlab.core.suts.asking import AskingParams, choice_prompt, localization_prompt
 from vlmlab.web.boxed_pictures import BoxedPicture, read_box
 from vlmlab.web.reading_words import reason_words
-
-LISTED = 50
 
 
 @dataclass(frozen=True)
@@ -95,13 +95,10 @@ class CalibrationPage:
         return any(fit.n_read for fit in self.fits)
 
 
-def calibrations_of(sut: SutRecord) -> list[Calibration]:
-    """Return the last calibrations of a system, newest first, without their pictures."""
-    rows = Calibration.objects.filter(sut=sut).select_related("created_by").defer("items", "fits")
-    found = list(rows.order_by("-id")[:LISTED])
-    for row in found:
-        row.sut = sut  # for its address, without a query
-    return found
+def calibrations_of(sut: SutRecord) -> QuerySet[Calibration]:
+    """Return the calibrations of a system, newest first, without their pictures."""
+    rows = Calibration.objects.filter(sut=sut).select_related("sut", "created_by")
+    return rows.defer("items", "fits", "sut__details").order_by("-id")
 
 
 def calibration_page(calibration: Calibration) -> CalibrationPage:
@@ -201,7 +198,8 @@ def _where_line(where: Mapping[str, Any]) -> ReplyLine:
             reading += f", the first of {where['n_boxes']} boxes"
     else:
         reading = reason_words(where["reason"])
-    return ReplyLine(where["text"], where["call_error"], reading, where["iou"] >= 0.5, _cut(where))
+    is_good = where["iou"] >= LEAST_MEDIAN_IOU
+    return ReplyLine(where["text"], where["call_error"], reading, is_good, _cut(where))
 
 
 def _which_line(which: Mapping[str, Any], expected: str) -> ReplyLine:

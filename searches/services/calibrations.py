@@ -14,6 +14,7 @@ from searches.services.spending import check_may_spend
 from searches.services.suts import LoadedSut, asking_of, count_calls, edit_sut, load_sut
 from vlmlab.core.conventions import BoxConvention
 from vlmlab.core.errors import VlmLabError
+from vlmlab.core.replies.probe_pictures import PROBE_SIZE
 from vlmlab.core.suts.asking import AskingParams, choice_prompt, localization_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from vlmlab.core.replies.calibration import ProbePicture
 
 Standing = Literal["current", "stale", "none"]
-CALLS = 40
-"""Twenty pictures, asked twice."""
+CALLS = 2 * PROBE_SIZE
+"""Each picture is asked about twice."""
 
 LEAST_CALLS_TO_GIVE_UP = 4
 BADGES: dict[str, str] = {

@@ -12,12 +12,14 @@ from django.utils import timezone
 from searches.enums import CalibrationStatus, JobKind
 from searches.models import AuditEntry, Finding, Job, SearchRun, SpendDay, SutRecord, SutVersion
 from searches.services.calibrations import (
+    CalibrationBadge,
     CalibrationState,
     calibration_of,
     calibration_states,
     find_calibration_job,
 )
 from searches.services.served_models import other_model_warning
+from searches.services.spend_totals import LOOK_BACK_DAYS
 from searches.services.sut_health import Health, health_of, loaded_slugs, spend_cap
 from searches.services.sut_requests import ShownRequest, example_prompts
 from searches.services.sut_settings import Setting, effective_settings
@@ -26,8 +28,6 @@ from vlmlab.core.suts.kinds import SUT_KINDS, parse_params
 RECENT_RUNS = 8
 RECENT_TRIES = 5
 RECENT_CHANGES = 10
-SPEND_DAYS = 30
-PRICES = ("input_price_usd", "output_price_usd")
 
 # Where a setting stands on the page of a system; what stands in no group is among the others.
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -66,7 +66,6 @@ class SutLine:
     kind_title: str
     health: Health
     calibration: CalibrationWord
-    is_price_known: bool
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,6 @@ class SutOverview:
     calibration_word: CalibrationWord
     calibration_job: Job | None
     is_remote: bool
-    is_price_known: bool
     is_editable: bool
     takes_key: bool
     spend_cap: float | None
@@ -136,7 +134,6 @@ def sut_lines(suts: Sequence[SutRecord]) -> list[SutLine]:
             _kind_title(sut),
             health_of(sut, loaded=loaded),
             calibration_word(states[sut.pk]),
-            is_price_known(sut),
         )
         for sut in suts
     ]
@@ -159,7 +156,6 @@ def sut_overview(sut: SutRecord) -> SutOverview:
         calibration_word=calibration_word(calibration),
         calibration_job=find_calibration_job("", sut),
         is_remote=_is_remote(sut),
-        is_price_known=is_price_known(sut),
         is_editable=sut.kind in SUT_KINDS and SUT_KINDS[sut.kind].is_web_registrable,
         takes_key=sut.kind in SUT_KINDS and bool(SUT_KINDS[sut.kind].key_words),
         spend_cap=spend_cap(sut.params),
@@ -180,33 +176,21 @@ def sut_overview(sut: SutRecord) -> SutOverview:
 
 def calibration_word(state: CalibrationState) -> CalibrationWord:
     """Return what calibration says of a system, in a word or two each for boxes and answers."""
-    if state.calibration is None:
-        return CalibrationWord(("idle", "Not calibrated"), ("idle", "Not calibrated"), is_done=False)
-    if state.standing == "stale":
-        return CalibrationWord(("idle", "Out of date"), ("idle", "Out of date"), is_done=False)
-    found = state.calibration
-    boxes, answers = CalibrationStatus(found.boxes_status), CalibrationStatus(found.answers_status)
-    is_done = {boxes, answers} == {CalibrationStatus.CALIBRATED}
     return CalibrationWord(
-        _badge(boxes, "Fit", look=state.boxes_badge.state),
-        _badge(answers, "Can be read", look=state.answers_badge.state),
-        is_done,
+        _in_words(state.boxes_badge, "Fit"),
+        _in_words(state.answers_badge, "Can be read"),
+        is_done=state.are_boxes_calibrated and state.are_answers_calibrated,
     )
 
 
 def spend_days(sut: SutRecord, *, today: date | None = None) -> tuple[SpendDay, ...]:
-    """Return what each of the last thirty days with calls took, oldest first."""
-    since = (today or timezone.now().date()) - timedelta(days=SPEND_DAYS - 1)
+    """Return what each of the last days with calls took, oldest first."""
+    since = (today or timezone.now().date()) - timedelta(days=LOOK_BACK_DAYS - 1)
     return tuple(SpendDay.objects.filter(sut=sut, day__gte=since).order_by("day"))
 
 
-def is_price_known(sut: SutRecord) -> bool:
-    """Whether what its calls cost can be told; systems on this machine cost nothing."""
-    return not _is_remote(sut) or all(sut.params.get(name) is not None for name in PRICES)
-
-
-def _badge(status: CalibrationStatus, good: str, *, look: str) -> tuple[str, str]:
-    return look, good if status == CalibrationStatus.CALIBRATED else str(status.label)
+def _in_words(badge: CalibrationBadge, good: str) -> tuple[str, str]:
+    return badge.state, good if badge.label == CalibrationStatus.CALIBRATED.label else badge.label
 
 
 def _grouped(settings: Sequence[Setting]) -> tuple[tuple[str, tuple[Setting, ...]], ...]:

@@ -10,7 +10,14 @@ from django.utils.safestring import SafeString
 
 from searches.enums import CalibrationStatus
 from searches.models import Calibration, SutRecord
-from searches.services.calibrations import BADGES, BOXES_BADGES, CalibrationState, calibration_states
+from searches.services.calibrations import (
+    BADGES,
+    BOXES_BADGES,
+    CALLS,
+    CalibrationState,
+    calibration_states,
+)
+from vlmlab.core.replies.probe_pictures import PROBE_SIZE
 from vlmlab.web import evidence
 
 register = template.Library()
@@ -44,6 +51,21 @@ def calibration_notes() -> dict[int, str]:
         for sut in suts
         if states[sut.pk].answers_warning
     }
+
+
+@register.simple_tag
+def probe_size() -> int:
+    """Return how many pictures a calibration shows."""
+    return PROBE_SIZE
+
+
+@register.simple_tag
+def probe_words() -> str:
+    """Return what a calibration does and how many calls that takes."""
+    return (
+        f"A calibration shows the system {PROBE_SIZE} small pictures and asks twice for each: where a "
+        f"rectangle is, and which colour it has. That takes {CALLS} calls."
+    )
 
 
 @register.simple_tag

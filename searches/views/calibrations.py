@@ -3,6 +3,7 @@
 from typing import cast
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -15,6 +16,8 @@ from searches.services.calibration_pages import calibration_page, calibrations_o
 from searches.services.calibrations import calibration_of, find_calibration_job, use_convention
 from searches.views.jobs import job_context
 from vlmlab.core.errors import VlmLabError
+
+PAGE_SIZE = 25
 
 
 @require_POST
@@ -38,14 +41,15 @@ def sut_calibrations(request: HttpRequest, slug: str) -> HttpResponse:
         done = Calibration.objects.select_related("sut").filter(job=job).first()
         if done is not None:
             return redirect(done)
-    context = {"sut": sut, "rows": calibrations_of(sut), "state": calibration_of(sut)}
+    page = Paginator(calibrations_of(sut), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"sut": sut, "page_obj": page, "state": calibration_of(sut)}
     context |= job_context(job) if job else {}
     return render(request, "searches/sut_calibrations.html", context)
 
 
 @require_safe
 def sut_calibration(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show what one calibration found: verdicts, conventions, the twenty pictures."""
+    """Show what one calibration found: verdicts, conventions, the pictures."""
     calibration = _calibration(slug, pk)
     page = calibration_page(calibration)
     context = {"sut": calibration.sut, "page": page, "chart": fits_chart(page.fits)}

@@ -4,11 +4,12 @@ import pytest
 
 from searches.enums import JobKind, JobState
 from searches.models import Calibration, Job, SutRecord
-from searches.services.calibrations import calibrate
+from searches.services.calibrations import CALLS, calibrate
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
 from tests.factories import make_finding, make_finished_run, make_sut, make_trial, make_user
 from tests.searches.probing import in_pixels, probed_sut, prose
+from vlmlab.core.replies.probe_pictures import PROBE_SIZE
 from vlmlab.web.figures import validate_with_plotly
 from vlmlab.web.roles import Role
 
@@ -218,8 +219,31 @@ def test_the_list_takes_the_same_queries_for_any_number_of_rows(count, browser, 
     for _ in range(count):
         calibrate(sut, by=None)
 
-    with django_assert_num_queries(7):  # session, person, navigation, system, job, rows, state
+    with django_assert_num_queries(8):  # session, person, navigation, system, job, count, rows, state
         browser.get("/suts/probed/calibrations/")
+
+
+def test_the_list_comes_in_pages(browser):
+    found = calibrated()
+    Calibration.objects.bulk_create(
+        Calibration(sut=found.sut, asking=found.asking, boxes_status="calibrated", answers_status="failed")
+        for _ in range(25)
+    )
+
+    first, second = (
+        browser.get("/suts/probed/calibrations/", {"page": page}).content.decode() for page in (1, 2)
+    )
+
+    assert ("1–25 of 26" in first, "26–26 of 26" in second) == (True, True)
+    assert (found.get_absolute_url() in first, found.get_absolute_url() in second) == (False, True)
+
+
+def test_the_words_on_how_many_calls_a_calibration_takes_follow_the_probe(browser):
+    probed_sut()
+
+    assert (PROBE_SIZE, CALLS) == (20, 40)  # as the manual says
+    assert "20 small pictures" in browser.get("/suts/new/?kind=openai_chat").content.decode()
+    assert "That takes 40 calls." in browser.get("/suts/probed/calibrations/").content.decode()
 
 
 def test_the_page_takes_the_same_queries_for_twenty_pictures(browser, django_assert_num_queries):

@@ -131,11 +131,7 @@ def test_a_price_that_nobody_entered_is_told_instead_of_a_sum():
     unknown = make_remote("unknown", spend_usd=0.0)
     known = make_remote("known", spend_usd=1.5, params={"input_price_usd": 1.0, "output_price_usd": 2.0})
 
-    assert [sut_overview(sut).is_price_known for sut in (unknown, known, make_sut("local"))] == [
-        False,
-        True,
-        True,
-    ]
+    assert [sut.is_price_unknown for sut in (unknown, known, make_sut("local"))] == [True, False, False]
     page = browser_of(Role.REVIEWER).get("/suts/").content.decode()
     assert (page.count("price unknown"), page.count("$1.50")) == (1, 1)
 
