@@ -1,7 +1,9 @@
 """Registers and changes systems together with the key they use: both are stored, or neither."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from django.db import transaction
@@ -13,6 +15,10 @@ from searches.services.suts import edit_sut, register_sut
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.kinds import parse_params, sut_kind
 from vlmlab.core.suts.origins import origin_of
+
+
+class ChangedMeanwhileError(ConfigError):
+    """Somebody else changed a system between a person's look at it and their change."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +66,17 @@ def register(wish: Registration, *, by: User) -> SutRecord:
 
 
 @transaction.atomic
-def change(sut: SutRecord, wish: Registration, *, by: User) -> None:
+def change(sut: SutRecord, wish: Registration, *, by: User, seen: str = "") -> None:
     """Change a system, and store its key when it is a new one.
 
+    Args:
+        sut: the system; it holds the changes afterwards.
+        wish: what it shall be.
+        by: who changes it.
+        seen: ``mark_of`` the system as the person saw it; "" for whoever takes it as it is.
+
     Raises:
+        ChangedMeanwhileError: somebody else changed it since it was seen.
         ConfigError: the kind cannot be changed here, or a value is refused, see ``edit_sut`` and
             ``create_key``.
         SutError: the checkpoint or the address is refused.
@@ -71,6 +84,12 @@ def change(sut: SutRecord, wish: Registration, *, by: User) -> None:
     if not sut_kind(sut.kind).is_web_registrable:
         raise ConfigError(
             f"{sut.name} was registered from the shell and cannot be changed here.", field="kind"
+        )
+    sut.refresh_from_db(from_queryset=SutRecord.objects.select_for_update())
+    if seen and seen != mark_of(sut):
+        raise ChangedMeanwhileError(
+            f"{sut.name} was changed by somebody else since this page was opened; nothing is saved yet.",
+            hint="Its history tells what changed. Save again to put what stands here in place of it.",
         )
     edit_sut(
         sut,
@@ -81,6 +100,12 @@ def change(sut: SutRecord, wish: Registration, *, by: User) -> None:
         queue=wish.queue,
         api_key=_key(wish, sut.kind, by=by),
     )
+
+
+def mark_of(sut: SutRecord) -> str:
+    """Return a short mark of everything that an edit replaces."""
+    content = [sut.name, sut.description, sut.params, sut.api_key_id]
+    return sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def _key(registration: Registration, kind: str, *, by: User) -> ApiKey | None:

@@ -19,7 +19,7 @@ from searches.forms.sut_sections import KNOWN_CONVENTIONS
 from searches.models import SutRecord, User
 from searches.services import registering, suts
 from searches.services.keys import may_change
-from searches.services.registering import Registration
+from searches.services.registering import ChangedMeanwhileError, Registration
 from searches.services.sut_choices import find_preset, preset_groups, registrable_kinds
 from searches.services.sut_pages import sut_lines, sut_overview, suts_with_counts
 from searches.services.sut_requests import shown_requests
@@ -99,19 +99,23 @@ def sut_edit(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404("not a kind that is changed in the browser")
     stored = {"name": sut.name, "description": sut.description, "api_key": str(sut.api_key_id or "")}
     form = SutForm(request.POST or None, kind=sut.kind, base=sut.params, values=stored)
+    seen = request.POST.get("seen", "") or registering.mark_of(sut)
     if request.method == "POST":
         if "preview" in request.POST:
-            return _preview_of_form(request, form, {"sut": sut})
+            return _preview_of_form(request, form, {"sut": sut, "seen": seen})
         if form.is_valid():
             wish = _wish(form)
             try:
-                registering.change(sut, wish, by=cast(User, request.user))
+                registering.change(sut, wish, by=cast(User, request.user), seen=seen)
+            except ChangedMeanwhileError as error:
+                form.add_core_error(error)
+                seen = registering.mark_of(SutRecord.objects.get(pk=sut.pk))
             except VlmLabError as error:
                 form.add_core_error(error)
             else:
                 messages.success(request, f"{sut.name}: changes saved.")
                 return redirect(sut)
-    return _show_form(request, form, {"sut": sut})
+    return _show_form(request, form, {"sut": sut, "seen": seen})
 
 
 @require_POST

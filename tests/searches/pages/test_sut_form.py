@@ -154,6 +154,7 @@ def test_a_new_system_is_calibrated_when_that_is_ticked_and_only_then():
         (OPENAI, {"base_url": "http://10.0.0.7:8000/v1"}, "base_url", "VLMLAB_ENDPOINT_ALLOW"),
         (OPENAI, {"base_url": "ftp://example.org/v1"}, "base_url", "http"),
         (OPENAI, {"base_url": "https://user:pw@example.org/v1"}, "base_url", ""),
+        (OPENAI, {"base_url": "https://example.org/v1/chat/completions"}, "base_url", "completions out"),
         (OPENAI, {"model": "two words"}, "model", "character that is not allowed"),
         (OPENAI, {"model": ""}, "model", "Enter at least one character."),
         (OPENAI, {"asking__prompt_style": "sing_it"}, "asking__prompt_style", "“sing_it” is none"),
@@ -266,6 +267,34 @@ def test_editing_shows_what_is_stored_and_can_change_the_key():
     assert (shown["api_key"].initial, shown["asking__convention__order"].initial) != ("", "xyxy")
     assert (sut.api_key.name, sut.params == before) == ("New", True)
     assert ApiKey.objects.count() == 2
+
+
+def test_a_change_of_somebody_else_meanwhile_is_told_before_it_is_overwritten():
+    sut = registered(OPENAI, sent("openai_chat"))
+    browser = browser_of(Role.RESEARCHER)
+    seen = browser.get("/suts/remote-one/edit/").context["seen"]
+    mine = sent("openai_chat", name="Mine", temperature="0.5")
+    SutRecord.objects.filter(pk=sut.pk).update(name="Theirs")
+
+    wrong = browser.post("/suts/remote-one/edit/", mine | {"seen": seen, "concurrency": "0"})
+    told = browser.post("/suts/remote-one/edit/", mine | {"seen": wrong.context["seen"]})
+    kept = SutRecord.objects.get().name
+    again = browser.post("/suts/remote-one/edit/", mine | {"seen": told.context["seen"]})
+
+    page = told.content.decode()
+    assert (told.status_code, kept) == (422, "Theirs")
+    assert ("changed by somebody else" in page, 'value="Mine"' in page) == (True, True)
+    assert (again.status_code, SutRecord.objects.get().name) == (302, "Mine")
+
+
+def test_an_undisturbed_edit_is_saved_at_once():
+    registered(OPENAI, sent("openai_chat"))
+    browser = browser_of(Role.RESEARCHER)
+    seen = browser.get("/suts/remote-one/edit/").context["seen"]
+
+    saved = browser.post("/suts/remote-one/edit/", sent("openai_chat", name="Mine", seen=seen))
+
+    assert (saved.status_code, SutRecord.objects.get().name) == (302, "Mine")
 
 
 def test_a_change_of_the_key_stands_in_the_history_of_the_system():

@@ -151,6 +151,18 @@ def test_parameters_that_were_changed_in_the_database_do_not_carry_the_key_elsew
     assert peer.requests == []
 
 
+def test_a_server_on_this_machine_that_nobody_allowed_is_not_connected_to(peer, settings):
+    make_remote(None)
+    address = parse_params("openai_chat", params(f"{peer.url}/v1")).model_dump(mode="json")
+    SutRecord.objects.update(params=address)
+    settings.ENDPOINT_ALLOW = []
+
+    with pytest.raises(SutError, match="VLMLAB_ENDPOINT_ALLOW"):
+        load_sut(SutRecord.objects.get())
+
+    assert peer.requests == []
+
+
 def test_the_page_of_keys_asks_for_the_address_and_shows_it():
     browser = browser_of(Role.RESEARCHER)
     values = {"name": "Team", "kind": "openai_chat", "secret": SECRET}
