@@ -18,6 +18,7 @@ class Settings(BaseModel):
     is_on: bool = False
     name: str = Field(max_length=5, min_length=1, pattern="^[a-z]*$")
     parts: tuple[str, ...] = ()
+    address: str = Field(default="https://x", min_length=8)
 
 
 CASES = [
@@ -31,6 +32,7 @@ CASES = [
     ({"is_on": "perhaps"}, "is_on", "is_on: Enter true or false."),
     ({"name": "toolong"}, "name", "name: Enter at most 5 characters."),
     ({"name": ""}, "name", "name: Enter at least one character."),
+    ({"address": "x"}, "address", "address: Enter at least 8 characters."),
     ({"name": "A"}, "name", "name: It holds a character that is not allowed here."),
     ({"name": 3}, "name", "name: Enter text."),
     ({"parts": 3}, "parts", "parts: Enter a list."),
@@ -56,7 +58,7 @@ def test_a_missing_value_and_an_unknown_setting_say_what_is_known():
 
     assert config_error(missing.value, Settings).message == "name: Enter a value."
     assert config_error(unknown.value, Settings).hint == (
-        "Known: count, is_on, kind, limit, name, parts, share."
+        "Known: address, count, is_on, kind, limit, name, parts, share."
     )
 
 

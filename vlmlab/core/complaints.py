@@ -85,8 +85,10 @@ def complaint(info: FieldInfo, kind: str, *, message: str = "", context: dict[st
     if kinds == [bool]:
         return "Enter true or false."
     if kind in ("string_too_short", "string_too_long"):
-        most = (context or {}).get("max_length")
-        return f"Enter at most {most:,} characters." if most else "Enter at least one character."
+        most, least = ((context or {}).get(name) for name in ("max_length", "min_length"))
+        if most:
+            return f"Enter at most {most:,} characters."
+        return f"Enter at least {'one character' if least in (None, 1) else f'{least:,} characters'}."
     if kind == "string_pattern_mismatch":
         return "It holds a character that is not allowed here."
     wanted = "text" if kinds == [str] else "a list" if get_origin(info.annotation) is tuple else ""

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 from vlmlab.core.suts.asking import AskingParams
 
@@ -131,6 +131,13 @@ class OpenAIChatParams(RemoteParams):
         title="Further fields",
         description="JSON object merged into the request, such as a server's own switches.",
     )
+
+    @field_validator("base_url")
+    @classmethod
+    def _ends_before_the_operation(cls, address: str) -> str:
+        if address.rstrip("/").endswith("/chat/completions"):
+            raise ValueError("leave /chat/completions out: the lab adds it")
+        return address
 
 
 class GeminiParams(RemoteParams):
