@@ -9,6 +9,7 @@ from django.db import transaction
 
 from searches.enums import CalibrationStatus, JobKind, JobState, Queue
 from searches.models import Calibration, Job, SutRecord, User
+from searches.services.job_holds import HELD
 from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.spending import check_may_spend
 from searches.services.suts import LoadedSut, asking_of, count_calls, edit_sut, load_sut
@@ -192,7 +193,9 @@ def do_calibration(job: Job) -> dict[str, Any]:
             raise VlmLabError("This system is not registered any more.")
 
         def tell(n_answered: int) -> None:
-            progress = {"n_answered": n_answered, "n_calls": CALLS}
+            progress: dict[str, Any] = {"n_answered": n_answered, "n_calls": CALLS}
+            if HELD in job.result:
+                progress[HELD] = job.result[HELD] * (CALLS - n_answered) / CALLS
             Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(result=progress)
 
         done = calibrate(sut, by=job.created_by, job=job, on_answered=tell)
@@ -221,7 +224,7 @@ def calibrate(
     requests = _requests(pictures, asking)
     size = max(one.width for one in pictures), max(one.height for one in pictures)
     longest = max(len(request.prompt) for request in requests)
-    check_may_spend(sut, calls=len(requests), prompt_chars=longest, size=size)
+    check_may_spend(sut, calls=len(requests), prompt_chars=longest, size=size, job=job)
     loaded = load_sut(sut)
     replies = _ask(sut, loaded, requests, on_answered)
     box_replies, answer_replies = replies[: len(pictures)], replies[len(pictures) :]
@@ -233,7 +236,6 @@ def calibrate(
         answers=judge_answers(pictures, answer_replies),
     )
     with transaction.atomic():
-        count_calls(sut.pk, replies)
         values |= {"fingerprint": loaded.info.fingerprint, "asking": asking.model_dump(mode="json")}
         if job is None:
             return Calibration.objects.create(sut=sut, created_by=by, **values)
@@ -289,12 +291,14 @@ def _ask(
     size = max(1, min(loaded.info.batch_size, len(requests)))
     replies: list[SutReply] = []
     for start in range(0, len(requests), size):
-        replies += loaded.generate(requests[start : start + size])
+        asked = loaded.generate(requests[start : start + size])
+        replies += asked
+        with transaction.atomic():  # at once: whatever happens later, these are paid
+            count_calls(sut.pk, asked)
+            on_answered(len(replies))
         if len(replies) >= LEAST_CALLS_TO_GIVE_UP and all(reply.is_call_error for reply in replies):
-            count_calls(sut.pk, replies)
             raise VlmLabError(
                 f"The first {len(replies)} calls all failed, so the calibration was ended.",
                 hint=replies[-1].call_error,
             )
-        on_answered(len(replies))
     return replies

@@ -105,6 +105,6 @@ def _render_scene(params: Values) -> Values:
 
 _WORK: dict[JobKind, Callable[[Job], Values]] = {
     JobKind.RENDER_SCENE: lambda job: _render_scene(job.params),
-    JobKind.TRY_SUT: lambda job: do_try(job.params),
+    JobKind.TRY_SUT: lambda job: do_try(job.params, job=job),
     JobKind.CALIBRATE_SUT: do_calibration,
 }

@@ -13,8 +13,9 @@ from django.db.models import QuerySet, Sum
 from pydantic import BaseModel
 
 from searches.enums import RunState
-from searches.models import SearchRun, SutRecord
+from searches.models import Job, SearchRun, SutRecord
 from searches.services.call_costs import Prompted, batch_cost, batch_size, most_calls_cost
+from searches.services.job_holds import held_by_jobs, hold
 from searches.services.leases import Lease, LeaseLost
 from searches.services.suts import params_of
 from vlmlab.core.errors import VlmLabError
@@ -43,7 +44,7 @@ class Limits:
         run_spent: what it has spent.
         sut_cap: limit of its system, None without one.
         sut_spent: what all work with the system has cost.
-        sut_held: what the batches of other runs in hand can cost.
+        sut_held: what the batches of other runs in hand, tries and calibrations can cost.
     """
 
     run_cap: float | None
@@ -163,12 +164,16 @@ def reserve(run: SearchRun, config: RevelioConfig, calls: Sequence[Prompted], *,
         _check_batch(run.sut, shared, cost, n_calls=len(calls))
 
 
+@transaction.atomic
 def check_may_spend(
-    sut: SutRecord, *, calls: int, prompt_chars: int = TRIED_PROMPT, size: tuple[int, int] = TRIED_SIZE
+    sut: SutRecord,
+    *,
+    calls: int,
+    prompt_chars: int = TRIED_PROMPT,
+    size: tuple[int, int] = TRIED_SIZE,
+    job: Job | None = None,
 ) -> None:
-    """Make sure that a few calls outside a run fit into the limit of a system.
-
-    Nothing is held for them: two people who try a system at the same moment may pass its limit by one try.
+    """Make sure that calls outside a run fit into the limit of a system, and hold their price for a job.
 
     Raises:
         SpendingLimitError: they may not.
@@ -183,14 +188,16 @@ def check_may_spend(
             f"The price of a call to {sut.name} is unknown, so its spending limit cannot be kept.",
             hint="Enter both prices on the system's page or take the limit away.",
         )
-    spent = SutRecord.objects.values_list("spend_usd", flat=True).get(pk=sut.pk)
-    held = _held(SearchRun.objects.filter(sut=sut))
+    spent = SutRecord.objects.select_for_update().values_list("spend_usd", flat=True).get(pk=sut.pk)
+    held = _held(SearchRun.objects.filter(sut=sut)) + held_by_jobs(sut, but=job)
     if _is_short(cap - spent - held, cost):
         raise SpendingLimitError(
             f"{_sut_limit(sut, Limits(None, 0.0, cap, spent, held))} "
             f"{write_many(calls, 'more call')} may cost up to {write_money(cost)}.",
             hint="Raise the spending limit on the system's page.",
         )
+    if job is not None:
+        hold(job, cost)
 
 
 def check_first_batch(sut: SutRecord, config: RevelioConfig, *, domain: Domain) -> None:
@@ -243,7 +250,7 @@ def _check_batch(sut: SutRecord, limits: Limits, cost: float, *, n_calls: int) -
 
 
 def _sut_limit(sut: SutRecord, limits: Limits) -> str:
-    held = f" and {write_money(limits.sut_held)} held for batches in hand" if limits.sut_held else ""
+    held = f" and {write_money(limits.sut_held)} held for calls in hand" if limits.sut_held else ""
     return (
         f"The spending limit of {sut.name} is reached: {write_money(limits.sut_spent)} of "
         f"{write_money(limits.sut_cap)} are spent{held}."
@@ -251,7 +258,7 @@ def _sut_limit(sut: SutRecord, limits: Limits) -> str:
 
 
 def _held_by_others(run: SearchRun) -> float:
-    return _held(SearchRun.objects.filter(sut_id=run.sut_id).exclude(pk=run.pk))
+    return _held(SearchRun.objects.filter(sut_id=run.sut_id).exclude(pk=run.pk)) + held_by_jobs(run.sut)
 
 
 def _held(runs: QuerySet[SearchRun]) -> float:

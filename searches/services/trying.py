@@ -11,6 +11,7 @@ from django.db import transaction
 from searches.enums import JobKind, JobState, Queue
 from searches.models import Blob, Job, SutRecord, User
 from searches.services.blobs import open_blob, store_blob, touch_blob
+from searches.services.job_holds import release
 from searches.services.job_queue import start_job
 from searches.services.spending import check_may_spend
 from searches.services.suts import asking_of, count_calls, load_sut
@@ -159,7 +160,7 @@ def read_uuid(text: str) -> uuid.UUID | None:
         return None
 
 
-def do_try(params: Values) -> Values:
+def do_try(params: Values, *, job: Job | None = None) -> Values:
     """Ask the system of a job and return the job's result.
 
     Raises:
@@ -170,13 +171,16 @@ def do_try(params: Values) -> Values:
         raise VlmLabError("This system is not registered any more.")
     with open_blob(params["image_sha256"]) as file:
         image = file.read()
-    check_may_spend(record, calls=1, prompt_chars=len(params["prompt"]), size=png_size(image))
+    check_may_spend(record, calls=1, prompt_chars=len(params["prompt"]), size=png_size(image), job=job)
     loading = time.monotonic()
     sut = load_sut(record)
     load_seconds = time.monotonic() - loading
     request = SutRequest(image, params["prompt"])
     [reply] = sut.generate([request])
-    count_calls(record.pk, [reply])
+    with transaction.atomic():
+        count_calls(record.pk, [reply])
+        if job is not None:
+            release(job)
     if reply.is_call_error:
         raise VlmLabError(reply.call_error)
     sent = storable_text(sut.sut.describe_request(request))[:MOST_REQUEST_CHARACTERS]

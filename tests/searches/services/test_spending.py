@@ -184,7 +184,7 @@ def test_what_the_batch_in_hand_of_another_run_can_cost_is_held_back():
 
     with pytest.raises(spending.SpendingLimitError) as caught:
         reserve(second, config_of(second), calls, lease=theirs)
-    assert "$0.00 of $0.15 are spent and $0.08 held for batches in hand" in caught.value.message
+    assert "$0.00 of $0.15 are spent and $0.08 held for calls in hand" in caught.value.message
     assert SearchRun.objects.get(pk=second.pk).reserved_usd == 0.0
     assert limits_of(second, config_of(second)).sut_left == pytest.approx(0.07)
 
