@@ -75,9 +75,9 @@ def test_the_page_of_the_shell_names_every_command_of_the_lab() -> None:
     assert {name for name in ours if f"`manage.py {name}`" not in text} == set()
 
 
-def test_the_page_of_the_shell_names_every_option_of_run_search_and_bench_search() -> None:
+def test_the_page_of_the_shell_names_every_option_of_the_commands_for_people() -> None:
     text = (DOCS / "shell.md").read_text(encoding="utf-8")
-    for command in ("run_search", "bench_search", "render_sheet"):
+    for command in ("run_search", "bench_search", "render_sheet", "sut", "reparse"):
         source = (ROOT / "searches/management/commands" / f"{command}.py").read_text(encoding="utf-8")
         options = set(re.findall(r'"(--[a-z-]+)"', source)) - {"--quality"}
 
