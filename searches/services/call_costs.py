@@ -34,7 +34,7 @@ def most_a_call_costs(params: BaseModel, call: Prompted) -> float | None:
     if isinstance(params, ScriptedParams):
         return params.price_usd
     if isinstance(params, RemoteParams):
-        return prices.most_a_call_costs(params, call.prompt, call.size)
+        return prices.most_a_call_costs(params, call.prompt, picture_size=call.size)
     return 0.0
 
 

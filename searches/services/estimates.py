@@ -83,7 +83,7 @@ def _cost_each(sut: SutRecord, config: RevelioConfig) -> tuple[float, str]:
             measured = cost_of(params, input_tokens=sut.input_tokens, output_tokens=sut.output_tokens)
             return measured / answered, f"as {write_many(answered, 'answer')} took so far"
         size = fitted_size((config.image_width, config.image_height), params.max_image_side)
-        tokens = likely_input_tokens(params, "x" * GUESSED_PROMPT_CHARACTERS, size)
+        tokens = likely_input_tokens(params, "x" * GUESSED_PROMPT_CHARACTERS, sent_size=size)
         guessed = cost_of(params, input_tokens=round(tokens), output_tokens=GUESSED_OUTPUT_TOKENS)
         return guessed, "a guess before its first answer"
     if sut.n_calls:

@@ -151,24 +151,24 @@ def test_the_shortcut_is_dropped_at_the_first_difference():
 def test_seen_size_is_that_of_the_grid_of_patches():
     inputs = PROCESSORS["qwen"](pictures([(100, 60), (60, 200)]), return_tensors="pt")
 
-    assert seen_sizes(inputs, PROCESSORS["qwen"], 2) == [(112, 56), (56, 196)]
+    assert seen_sizes(inputs, PROCESSORS["qwen"], rows=2) == [(112, 56), (56, 196)]
 
 
 def test_seen_size_is_the_one_size_that_whole_pictures_are_scaled_to():
     inputs = SIGLIP(pictures(SIZES), return_tensors="pt")
 
-    assert seen_sizes(inputs, SIGLIP, 4) == [(64, 48)] * 4
+    assert seen_sizes(inputs, SIGLIP, rows=4) == [(64, 48)] * 4
 
 
 @pytest.mark.parametrize("name", ["clip", "tiles", "padded tiles"])
 def test_seen_size_is_left_open_where_the_picture_is_cut_or_tiled(name):
     inputs = PROCESSORS[name](handed_over(name, SIZES), return_tensors="pt")
 
-    assert seen_sizes(inputs, PROCESSORS[name], 4) == [None] * 4
+    assert seen_sizes(inputs, PROCESSORS[name], rows=4) == [None] * 4
 
 
 def test_seen_size_is_left_open_where_the_grid_fits_no_row():
     grid = {"image_grid_thw": torch.ones((3, 3), dtype=torch.int64)}
 
-    assert seen_sizes(grid, SimpleNamespace(patch_size=14), 2) == [None, None]
-    assert seen_sizes(grid, SimpleNamespace(patch_size=[14, 14]), 3) == [None] * 3
+    assert seen_sizes(grid, SimpleNamespace(patch_size=14), rows=2) == [None, None]
+    assert seen_sizes(grid, SimpleNamespace(patch_size=[14, 14]), rows=3) == [None] * 3

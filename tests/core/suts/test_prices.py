@@ -45,18 +45,23 @@ def test_unknown_tokens_count_nothing():
 
 def test_the_most_a_call_costs_is_its_longest_reply_and_every_byte_of_its_prompt():
     # 1000 x 500 pixels: 2,552 tokens of 14 x 14 and 3,000 more; 4 bytes, 200 around them.
-    assert most_input_tokens(PRICED, "éab", (2000, 1000)) == 2552 + 3000 + 4 + 200
-    assert most_a_call_costs(PRICED, "éab", (2000, 1000)) == pytest.approx((5756 * 2 + 500 * 10) / 1e6)
+    assert most_input_tokens(PRICED, "éab", picture_size=(2000, 1000)) == 2552 + 3000 + 4 + 200
+    assert most_a_call_costs(PRICED, "éab", picture_size=(2000, 1000)) == pytest.approx(
+        (5756 * 2 + 500 * 10) / 1e6
+    )
 
 
 @pytest.mark.parametrize("values", [{}, {"input_price_usd": 2.0}, {"output_price_usd": 2.0}])
 def test_without_both_prices_nothing_bounds_a_call(values):
     assert not has_prices(params(**values))
-    assert most_a_call_costs(params(**values), "hello", (10, 10)) is None
+    assert most_a_call_costs(params(**values), "hello", picture_size=(10, 10)) is None
 
 
 def test_free_is_a_price():
-    assert most_a_call_costs(params(input_price_usd=0, output_price_usd=0), "hello", (10, 10)) == 0.0
+    assert (
+        most_a_call_costs(params(input_price_usd=0, output_price_usd=0), "hello", picture_size=(10, 10))
+        == 0.0
+    )
 
 
 @given(st.text(max_size=200), st.integers(1, 4000), st.integers(1, 4000), st.integers(1, 500))
@@ -66,7 +71,7 @@ def test_no_likely_call_costs_more_than_the_bound(prompt, width, height, output_
 
     cost = cost_of(PRICED, input_tokens=len(prompt) + int(patches), output_tokens=output_tokens)
 
-    assert cost <= (most_a_call_costs(PRICED, prompt, (width, height)) or 0)
+    assert cost <= (most_a_call_costs(PRICED, prompt, picture_size=(width, height)) or 0)
 
 
 @pytest.mark.parametrize(
@@ -81,11 +86,19 @@ def test_no_likely_call_costs_more_than_the_bound(prompt, width, height, output_
 )
 def test_what_a_provider_leaves_unsaid_costs_the_most_it_can(sent, received, is_empty, dollars):
     cost = cost_of_reply(
-        PRICED, "éab", (2000, 1000), input_tokens=sent, output_tokens=received, is_empty=is_empty
+        PRICED,
+        "éab",
+        sent_size=(2000, 1000),
+        input_tokens=sent,
+        output_tokens=received,
+        is_empty=is_empty,
     )
 
     assert cost == pytest.approx(dollars)
 
 
 def test_an_unknown_price_costs_nothing_even_without_tokens():
-    assert cost_of_reply(params(), "a", (9, 9), input_tokens=None, output_tokens=None, is_empty=False) == 0.0
+    assert (
+        cost_of_reply(params(), "a", sent_size=(9, 9), input_tokens=None, output_tokens=None, is_empty=False)
+        == 0.0
+    )

@@ -165,7 +165,7 @@ def merge_parts(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     return merged
 
 
-def seen_sizes(inputs: Mapping[str, Any], image_processor: Any, rows: int) -> list[tuple[int, int] | None]:
+def seen_sizes(inputs: Mapping[str, Any], image_processor: Any, *, rows: int) -> list[tuple[int, int] | None]:
     """Return width and height in pixels of the picture that the model sees in each row.
 
     Families with a grid of patches (Qwen-VL, GLM-V) scale each picture to a size of its own; others

@@ -44,7 +44,7 @@ def preview_request(kind: str, params: BaseModel, request: SutRequest, *, has_ke
         context = SutContext(network=_ANYWHERE, api_key=_ANY_KEY if is_keyed else "")
         provider = provider_kind(params).make(params, context)
         try:
-            return described(provider, params, request)
+            return described(provider, params, request=request)
         finally:
             provider.close()
     shown: dict[str, JsonValue]

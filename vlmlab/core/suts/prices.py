@@ -30,8 +30,8 @@ def cost_of(params: RemoteParams, *, input_tokens: int | None, output_tokens: in
 def cost_of_reply(
     params: RemoteParams,
     prompt: str,
-    sent_size: tuple[int, int],
     *,
+    sent_size: tuple[int, int],
     input_tokens: int | None,
     output_tokens: int | None,
     is_empty: bool,
@@ -49,13 +49,13 @@ def cost_of_reply(
         is_empty: whether a filter stopped the call before anything came back.
     """
     if input_tokens is None:
-        input_tokens = most_input_tokens(params, prompt, sent_size)
+        input_tokens = most_input_tokens(params, prompt, picture_size=sent_size)
     if output_tokens is None:
         output_tokens = 0 if is_empty else params.max_output_tokens
     return cost_of(params, input_tokens=input_tokens, output_tokens=output_tokens)
 
 
-def most_a_call_costs(params: RemoteParams, prompt: str, picture_size: tuple[int, int]) -> float | None:
+def most_a_call_costs(params: RemoteParams, prompt: str, *, picture_size: tuple[int, int]) -> float | None:
     """Return an upper bound in US dollars of one answered call; None when a price is unknown.
 
     Args:
@@ -65,11 +65,11 @@ def most_a_call_costs(params: RemoteParams, prompt: str, picture_size: tuple[int
     """
     if not has_prices(params):
         return None
-    sent = most_input_tokens(params, prompt, picture_size)
+    sent = most_input_tokens(params, prompt, picture_size=picture_size)
     return cost_of(params, input_tokens=sent, output_tokens=params.max_output_tokens)
 
 
-def most_input_tokens(params: RemoteParams, prompt: str, picture_size: tuple[int, int]) -> int:
+def most_input_tokens(params: RemoteParams, prompt: str, *, picture_size: tuple[int, int]) -> int:
     """Return an upper bound of the tokens that a call sends."""
     width, height = fitted_size(picture_size, params.max_image_side)
     picture = math.ceil(width * height / _PIXELS_A_TOKEN) + _PICTURE_TOKENS
@@ -77,7 +77,7 @@ def most_input_tokens(params: RemoteParams, prompt: str, picture_size: tuple[int
     return len(words) + picture + _FRAME_TOKENS
 
 
-def likely_input_tokens(params: RemoteParams, prompt: str, sent_size: tuple[int, int]) -> float:
+def likely_input_tokens(params: RemoteParams, prompt: str, *, sent_size: tuple[int, int]) -> float:
     """Return a guess of the tokens that a call sends: four characters or a 28 x 28 patch each."""
     width, height = sent_size
     return (len(prompt) + len(params.system_prompt)) / 4 + width * height / (28 * 28)

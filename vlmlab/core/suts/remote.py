@@ -120,7 +120,7 @@ class RemoteSut:
 
     def describe_request(self, request: SutRequest) -> str:
         """Return address, headers and body as JSON: no key, and words in place of the picture's bytes."""
-        return described(self._provider, self._params, request)
+        return described(self._provider, self._params, request=request)
 
     def close(self) -> None:
         """End waiting calls and close the connections, which ends the calls on them too."""
@@ -185,7 +185,7 @@ class RemoteSut:
     def _send(self, call: ProviderCall, tries: "_Tries") -> ProviderReply:
         """Send a call once, when the throttle lets it in."""
         ticket = self._throttle.enter(
-            likely_input_tokens(self._params, call.prompt, call.sent_size),
+            likely_input_tokens(self._params, call.prompt, sent_size=call.sent_size),
             min(self._params.max_output_tokens, _GUESSED_OUTPUT_TOKENS),
         )
         started_at = self._clock()
@@ -239,7 +239,7 @@ class RemoteSut:
             cost_usd=cost_of_reply(
                 self._params,
                 call.prompt,
-                call.sent_size,
+                sent_size=call.sent_size,
                 input_tokens=answer.input_tokens,
                 output_tokens=answer.output_tokens,
                 is_empty=not answer.text and answer.finish_reason == "safety",
@@ -274,7 +274,7 @@ def call_of(params: RemoteParams, request: SutRequest) -> ProviderCall:
     return ProviderCall(picture.png, picture.size, request.prompt)
 
 
-def described(provider: Provider, params: RemoteParams, request: SutRequest) -> str:
+def described(provider: Provider, params: RemoteParams, *, request: SutRequest) -> str:
     """Return the exact request of a provider as JSON for people."""
     return storable_text(
         json.dumps(provider.describe(call_of(params, request)), indent=2, ensure_ascii=False)

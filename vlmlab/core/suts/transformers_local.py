@@ -193,7 +193,7 @@ class TransformersLocalSut:
         inputs = self._inputs.tensors(
             full, {"padding": "max_length", "max_length": length, "truncation": False}
         )
-        seen = seen_sizes(inputs, loaded.processor.image_processor, len(full))
+        seen = seen_sizes(inputs, loaded.processor.image_processor, rows=len(full))
         inputs = inputs.to(loaded.device, dtype=loaded.dtype)
         with torch.inference_mode():
             if self._params.temperature is None:
