@@ -250,7 +250,9 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    return "nothing" if value in (None, "", [], {}) else str(value)
+    if value in (None, "", [], {}):
+        return "nothing"
+    return f"{value:,.10g}" if isinstance(value, float) else str(value)
 
 
 def _kind_title(sut: SutRecord) -> str:
