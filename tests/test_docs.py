@@ -10,7 +10,7 @@ from django.core.management import get_commands
 
 from tools.docs.tables import TABLES, rewritten, settings_table, table_on_page
 from vlmlab.core.revelio.config import RevelioConfig
-from vlmlab.web.manual import LINK_TO_PAGE, manual_contents, manual_page
+from vlmlab.web.manual import LINK_TO_PAGE, PICTURE, anchor_of, manual_contents, manual_page
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -47,9 +47,21 @@ def test_every_relative_link_leads_to_a_file(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=names(PAGES))
 def test_every_relative_link_of_the_manual_works_on_the_site_too(path: Path) -> None:
-    elsewhere = [link for link in links_of(path) if not LINK_TO_PAGE.match(link)]
+    elsewhere = [link for link in links_of(path) if not (LINK_TO_PAGE.match(link) or PICTURE.match(link))]
 
     assert elsewhere == []
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=names(TEXTS))
+def test_every_link_to_a_heading_names_one(path: Path) -> None:
+    targets = [link.partition("#") for link in links_of(path) if "#" in link]
+
+    assert [name + sign + anchor for name, sign, anchor in targets if anchor not in anchors(name)] == []
+
+
+def anchors(name: str) -> set[str]:
+    text = re.sub(r"```.*?```", "", (DOCS / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    return {anchor_of(heading) for heading in re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=names(PAGES))

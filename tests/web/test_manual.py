@@ -33,6 +33,24 @@ def test_links_between_files_lead_to_pages_and_others_stay(tmp_path):
     assert 'href="https://example.org"' in html
 
 
+def test_a_link_to_a_heading_leads_there(tmp_path):
+    (tmp_path / "guide.md").write_text("# Guide\n\n## What is refused, and why\n\nText.\n")
+
+    assert '<h2 id="what-is-refused-and-why">' in manual_page(tmp_path, "guide").html
+
+
+def test_a_picture_of_the_manual_stands_in_its_page_and_no_other_file_does(tmp_path):
+    (tmp_path / "img").mkdir()
+    (tmp_path / "img/boxes.png").write_bytes(b"a picture")
+    (tmp_path / "secret.png").write_bytes(b"a secret")
+    (tmp_path / "guide.md").write_text("# Guide\n\n![Boxes](img/boxes.png) ![No](img/../secret.png)\n")
+
+    html = manual_page(tmp_path, "guide").html
+
+    assert 'src="data:image/png;base64,YSBwaWN0dXJl" alt="Boxes"' in html
+    assert html.count("data:") == 1
+
+
 def test_a_page_outside_the_folder_is_no_page(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "secret.md").write_text("# Secret")

@@ -1,5 +1,6 @@
 """The manual: the Markdown files of ``docs/`` as pages of the site."""
 
+import base64
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +14,8 @@ PAGE_NAME = re.compile(r"[a-z0-9_-]{1,60}")
 INDEX = "index"
 LINK_IN_TEXT = re.compile(r"\]\(([a-z0-9_-]+)\.md[)#]")
 LINK_TO_PAGE = re.compile(r"^(?:\./)?([a-z0-9_-]+)\.md(#.*)?$")
+PICTURE = re.compile(r"^img/[a-z0-9_-]+\.png$")
+NO_PART_OF_AN_ANCHOR = re.compile(r"[^\w\- ]")
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,10 @@ def _rendered(path: Path, changed_ns: int) -> ManualPage:
     title = _title_of(path)
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         tokens = tokens[3:]
-    for token in tokens:
-        _tidy(token)
+    for token, following in zip(tokens, [*tokens[1:], None], strict=False):
+        _tidy(token, path.parent)
+        if token.type == "heading_open" and following is not None:
+            token.attrs["id"] = anchor_of(following.content)
     # Our own files, and the parser escapes any HTML in them.
     html = mark_safe(_parser().renderer.render(tokens, _parser().options, {}))  # noqa: S308 - see above
     return ManualPage(path.stem, title, html)
@@ -70,14 +75,23 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def _tidy(token: Token) -> None:
-    """Drop inline styles (the security policy forbids them); lead links between files to pages."""
+def anchor_of(heading: str) -> str:
+    """Return the name under which a link leads to a heading, as GitHub makes it too."""
+    return NO_PART_OF_AN_ANCHOR.sub("", heading.strip().lower()).replace(" ", "-")
+
+
+def _tidy(token: Token, folder: Path) -> None:
+    """Drop inline styles (the security policy forbids them); lead links to pages; put pictures inside."""
     token.attrs.pop("style", None)
+    source = str(token.attrs.get("src", ""))
+    if PICTURE.match(source) and (folder / source).is_file():
+        data = base64.b64encode((folder / source).read_bytes()).decode("ascii")
+        token.attrs["src"] = f"data:image/png;base64,{data}"
     target = LINK_TO_PAGE.match(str(token.attrs.get("href", "")))
     if target:
         token.attrs["href"] = f"../{target[1]}/{target[2] or ''}"
     for child in token.children or []:
-        _tidy(child)
+        _tidy(child, folder)
 
 
 def _title_of(path: Path) -> str:
