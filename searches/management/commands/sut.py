@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from searches.enums import CalibrationStatus, Queue
 from searches.models import SutRecord
-from searches.services.calibrations import CalibrationState, calibrate, calibration_states
+from searches.services.calibrations import CALLS, CalibrationState, calibrate, calibration_states
 from searches.services.shell_suts import ShellRegistration, find_sut, register_from_shell
-from searches.services.sut_checks import CheckReport, Verdicts, check_sut, verdicts_of
+from searches.services.sut_checks import MOST_TIMED_CALLS, CheckReport, Verdicts, check_sut, verdicts_of
 from searches.services.suts import unload_sut
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.suts.kinds import SUT_KINDS
@@ -20,6 +20,7 @@ from vlmlab.web.numbers import write_count, write_latency, write_many, write_mon
 
 FOUND_FAULT, USAGE_ERROR = 1, 2
 SHOWN_CHARACTERS = 160
+TIMED_HELP = f"calls to time, 0 to {MOST_TIMED_CALLS} (default: %(default)s)"
 ARGUMENTS = frozenset({"slug", "kind", "preset", "api_key", "name", "secret", "calls"})
 
 
@@ -37,9 +38,11 @@ class Command(BaseCommand):
         listing = commands.add_parser("list", help="show the registered systems")
         check = commands.add_parser("check", help="connect, ask once, calibrate and time a system")
         check.add_argument("slug", help="short name of a registered system, such as pocket")
-        check.add_argument("--no-calibrate", action="store_true", help="leave the calibration out (40 calls)")
-        check.add_argument("--calls", type=int, default=5, help="calls to time, 0 to 20 (default: 5)")
-        probe = commands.add_parser("calibrate", help="calibrate a system (40 calls)")
+        check.add_argument(
+            "--no-calibrate", action="store_true", help=f"leave out the {CALLS} calls of the calibration"
+        )
+        check.add_argument("--calls", type=int, default=5, help=TIMED_HELP)
+        probe = commands.add_parser("calibrate", help=f"calibrate a system ({CALLS} calls)")
         probe.add_argument("slug", help="short name of a registered system")
         register = commands.add_parser("register", help="register a system")
         _declare_registration(register)
