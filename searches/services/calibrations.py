@@ -236,7 +236,7 @@ def calibrate(
         answers=judge_answers(pictures, answer_replies),
     )
     with transaction.atomic():
-        values |= {"fingerprint": loaded.info.fingerprint, "asking": asking.model_dump(mode="json")}
+        values |= {"fingerprint": loaded.fingerprint, "asking": asking.model_dump(mode="json")}
         if job is None:
             return Calibration.objects.create(sut=sut, created_by=by, **values)
         row, _ = Calibration.objects.get_or_create(job=job, defaults=values | {"sut": sut, "created_by": by})

@@ -67,6 +67,8 @@ _REASONS = {
     "out_of_range": "the numbers were too large for the scale",
     "suspect_scale": "the numbers were too small for the scale",
     "degenerate": "the boxes had no area",
+    "revised_answer": "the system corrected itself; ask for the final boxes only",
+    "contradiction": "the reply denied that there is a rectangle and wrote a box all the same",
 }
 
 

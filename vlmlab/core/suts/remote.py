@@ -194,6 +194,8 @@ class RemoteSut:
         try:
             if self._closed.is_set():
                 raise CallFailure("closed", _CLOSED, is_retryable=False)
+            if self._should_stop():  # it may have waited long for its turn
+                raise CallFailure("stopped", _STOPPED, is_retryable=False)
             reply = self._provider.send(call)
         except CallFailure as failure:
             if failure.kind in ("rate_limit", "overloaded"):
