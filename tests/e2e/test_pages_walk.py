@@ -2,8 +2,11 @@
 
 import pytest
 
+from searches.enums import RunState
 from searches.models import Job
-from tests.factories import make_finished_run, make_sut
+from searches.services.calibrations import calibrate
+from tests.factories import make_campaign, make_finished_run, make_run, make_sut
+from tests.searches.probing import probed_sut
 from vlmlab.web.roles import Role
 
 PAGES = (
@@ -15,7 +18,10 @@ PAGES = (
     "/suts/pocket/edit/",
     "/suts/pocket/preview/",
     "/suts/pocket/try/",
+    "/suts/pocket/calibrations/",
+    "/suts/compare/",
     "/keys/",
+    "/keys/new/",
     "/domains/",
     "/domains/driving/",
     "/domains/driving/?show=rules",
@@ -37,18 +43,33 @@ PAGES = (
 
 
 @pytest.fixture
-def some_rows(transactional_db):
+def more_pages(transactional_db):
+    """Make rows for every page; return the addresses that hold a number."""
     make_finished_run(make_sut("pocket", kind="transformers_local", params={"checkpoint": "shipped:pocket"}))
+    calibration = calibrate(probed_sut(), by=None)
+    config = {"algorithm": "random", "inference_budget": 60, "slots": 8, "spend_cap_usd": 0.2}
+    halted = make_run(
+        make_sut("dear", params={"price_usd": 0.01}),
+        campaign=make_campaign(config=config),
+        state=RunState.PAUSED,
+        is_halted_by_spending=True,
+        spend_usd=0.16,
+    )
+    return (calibration.get_absolute_url(), halted.get_absolute_url())
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
-def test_every_page_opens_without_violations_errors_or_sideways_scrolling(visit, some_rows, width, theme):
+def test_every_page_opens_without_violations_errors_or_sideways_scrolling(visit, more_pages, width, theme):
     visitor = visit(Role.ADMIN, width=width, theme=theme)
+    pages = PAGES + more_pages
 
-    statuses = {path: visitor.open(path) for path in PAGES}
-    wide = {path: visitor.overflow for path in PAGES if visitor.open(path) and visitor.overflow > 0}
+    statuses, wide = {}, {}
+    for path in pages:
+        statuses[path] = visitor.open(path)
+        if visitor.overflow > 0:
+            wide[path] = visitor.overflow
 
-    assert statuses == dict.fromkeys(PAGES, 200)
+    assert statuses == dict.fromkeys(pages, 200)
     assert visitor.problems == []
     assert wide == {}
 
