@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from searches.forms.sut_fields import NOTHING
 from searches.services.keys import checked_secret
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.kinds import SUT_KINDS
@@ -64,6 +65,7 @@ class KeyForm(SecretForm):
         kind = self.fields["kind"]
         assert isinstance(kind, forms.ChoiceField)
         kind.choices = [(one.name, one.title) for one in SUT_KINDS.values() if one.key_words]
+        self.fields["base_url"].unit = NOTHING  # type: ignore[attr-defined]  # read by the tag that draws fields
         pairs = [one for one in SUT_KINDS.values() if ":" in one.key_words]
         words = [f"{one.title} takes {one.key_words.partition(',')[0]}." for one in pairs]
         self.fields["secret"].help_text = " ".join([WRITE_ONLY, *words])

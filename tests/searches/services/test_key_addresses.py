@@ -179,6 +179,15 @@ def test_the_page_of_keys_asks_for_the_address_and_shows_it():
     assert 'only for <span class="id">https://evil.example.org</span>' in page
 
 
+def test_the_page_that_replaces_a_key_says_where_it_stays():
+    key = make_key()
+
+    page = browser_of(Role.ADMIN).get(f"/keys/{key.pk}/replace/").content.decode()
+
+    assert 'It stays for <span class="id">https://api.openai.com</span> only' in page
+    assert 'name="base_url"' not in page
+
+
 def test_the_address_typed_with_a_kind_that_has_one_of_its_own_does_not_matter():
     browser_of(Role.RESEARCHER).post(
         "/keys/new/", {"name": "T", "kind": "gemini", "secret": SECRET, "base_url": THERE}
