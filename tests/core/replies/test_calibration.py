@@ -68,6 +68,7 @@ def test_judge_boxes_names_the_convention_that_a_system_answers_in(spoken, decla
         assert verdict.status == "calibrated"
     else:
         assert verdict.status == "other_convention"
+        assert f"Declare {verdict.fits[1].name} if its authors say so too." in verdict.sentence
         best = verdict.fits[1].name
         assert best == spoken or _are_alike(best, spoken)
         named = verdict.sentence.removeprefix("The replies fit ").split(" (")[0]

@@ -114,7 +114,7 @@ def judge_boxes(
         for name, candidate in CANDIDATE_CONVENTIONS.items()
         if meaning_of(candidate) != meaning_of(declared)
     ]
-    fits = (tried.fit, *sorted((other.fit for other in others), key=lambda fit: (-fit.median_iou, fit.name)))
+    fits = (tried.fit, *(other.fit for other in _ranked(others, pictures)))
     status, sentence = _box_verdict(tried, others, pictures, n_answered=_n_answered(replies))
     return BoxVerdict(status, sentence, tried.fit.median_iou, fits, tried.boxes)
 
@@ -212,6 +212,14 @@ def _reads_the_same(
         if any(abs(a - b) >= within * side for a, b, side in zip(one.box, other.box, sides, strict=True)):
             return False
     return n_both > 0 and n_one <= SAME_READABILITY * len(pictures)
+
+
+def _ranked(others: Sequence[_Tried], pictures: Sequence[ProbePicture]) -> list[_Tried]:
+    """Return the candidates, best first; of those that read the same as the best, the usual one leads."""
+    ranked = sorted(others, key=lambda other: (-other.fit.median_iou, other.name))
+    best = ranked[0]
+    usual = next(other for other in others if other is best or _reads_the_same(best, other, pictures))
+    return [usual, *(other for other in ranked if other is not usual)]
 
 
 def _box_verdict(
