@@ -35,4 +35,5 @@ def read_job(request: HttpRequest, response: HttpResponse, job_id: UUID) -> JobS
     job = Job.objects.filter(pk=job_id).first()
     if job is None:
         raise Http404("There is no job of this id; jobs are kept for a week.")
-    return unchanged(request, response, f"{job.pk}-{job.state}-{job.attempts}") or JobShape.of(job)
+    mark = f"{job.pk}-{job.state}-{job.attempts}-{job.result.get('n_answered', 0)}"
+    return unchanged(request, response, mark) or JobShape.of(job)

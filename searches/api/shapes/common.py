@@ -46,7 +46,9 @@ class JobShape(Schema):
     kind: JobKind
     state: JobState = Field(description="`done` and `failed` are final.")
     is_ended: bool
-    result: dict[str, Any] = Field(description="What came out; empty before it is done.")
+    result: dict[str, Any] = Field(
+        description="What came out; before that, how far it is: `n_answered` of `n_calls`."
+    )
     error: str = Field(description="Why it failed, one sentence.")
     hint: str = Field(description="What to do about it.")
     created_at: datetime
@@ -60,12 +62,16 @@ class JobShape(Schema):
             kind=JobKind(job.kind),
             state=JobState(job.state),
             is_ended=job.state in (JobState.DONE, JobState.FAILED),
-            result=job.result,
+            result=job.result if job.state == JobState.DONE else _progress(job),
             error=job.error,
             hint=job.hint,
             created_at=job.created_at,
             finished_at=job.finished_at,
         )
+
+
+def _progress(job: Job) -> dict[str, Any]:
+    return {name: job.result[name] for name in ("n_answered", "n_calls") if name in job.result}
 
 
 def me_of(person: User, operations: list[str]) -> Me:

@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from searches.enums import JobKind, JobState
 from searches.models import ApiKey, AuditEntry, Job, SutRecord
 from searches.services.keys import create_key
 from tests.doubles import paint_png
@@ -302,3 +303,24 @@ def test_a_request_of_too_many_parts_is_told_as_such():
     problem = program.upload("/suts/pocket/try", **{f"f{number}": "x" for number in range(1_001)})
 
     assert (program.status, problem["hint"]) == (413, "Send less at once.")
+
+
+def test_a_job_at_work_says_how_far_it_is_and_nothing_else():
+    job = Job.objects.create(
+        kind=JobKind.CALIBRATE_SUT,
+        state=JobState.RUNNING,
+        params={},
+        result={"n_answered": 8, "n_calls": 40, "held_usd": 1.5},
+    )
+    program = Program()
+    path = f"/jobs/{job.pk}"
+
+    first = program.get(path)
+    tag = program.last["ETag"]
+    program.get(path, **{"If-None-Match": tag})
+    same = program.status
+    Job.objects.filter(pk=job.pk).update(result={"n_answered": 16, "n_calls": 40})
+    later = program.get(path, **{"If-None-Match": tag})
+
+    assert first["result"] == {"n_answered": 8, "n_calls": 40}
+    assert (same, later["result"]["n_answered"]) == (304, 16)
