@@ -9,10 +9,11 @@ from django.db import transaction
 
 from searches.enums import CalibrationStatus, JobKind, JobState, Queue
 from searches.models import Calibration, Job, SutRecord, User
+from searches.services.call_counts import count_calls
 from searches.services.job_holds import HELD
 from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.spending import check_may_spend
-from searches.services.suts import LoadedSut, asking_of, count_calls, edit_sut, load_sut
+from searches.services.suts import LoadedSut, asking_of, edit_sut, load_sut
 from vlmlab.core.conventions import BoxConvention
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.replies.probe_pictures import PROBE_SIZE

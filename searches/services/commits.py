@@ -11,13 +11,14 @@ from searches.enums import KEY_SEPARATOR, RunState, TrialStatus
 from searches.models import CachedReply, Sample, SearchRun, Trial
 from searches.services.batches import AnsweredSample, Batch
 from searches.services.blobs import record_blobs, write_file
+from searches.services.call_counts import count_calls
 from searches.services.crashes import crash_point
 from searches.services.endings import is_refused
 from searches.services.findings import record_findings
 from searches.services.leases import Lease, LeaseLost, lease_end
 from searches.services.live import LiveSearch
 from searches.services.run_log import log_events
-from searches.services.suts import asking_of, count_calls
+from searches.services.suts import asking_of
 from searches.services.tallies import count_by_expected, set_counters
 from vlmlab.core.replies.version import READER_VERSION
 from vlmlab.core.revelio.types import Key, Verdict

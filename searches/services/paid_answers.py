@@ -7,10 +7,10 @@ from django.db import DatabaseError, transaction
 
 from searches.models import SearchRun
 from searches.services.batches import Batch
+from searches.services.call_counts import count_calls
 from searches.services.commits import keep_answers
 from searches.services.leases import Lease, LeaseLost
 from searches.services.run_log import log_event
-from searches.services.suts import count_calls
 from vlmlab.core.suts.base import SutReply
 from vlmlab.core.suts.kinds import sut_kind
 from vlmlab.web.numbers import write_many

@@ -7,6 +7,7 @@ from django.db import transaction
 from searches.enums import RunState, TrialStatus, Verdict
 from searches.models import Sample, SearchRun
 from searches.services.batches import Batch
+from searches.services.call_counts import count_calls
 from searches.services.commits import (
     added,
     answer_columns,
@@ -21,7 +22,6 @@ from searches.services.leases import Lease
 from searches.services.live import LiveSearch
 from searches.services.run_log import log_events
 from searches.services.run_states import move_run
-from searches.services.suts import count_calls
 from searches.services.tallies import tally_retry
 from vlmlab.core.revelio.types import Query
 from vlmlab.web.numbers import write_many

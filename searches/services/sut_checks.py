@@ -9,8 +9,9 @@ from typing import Any
 from searches.enums import CalibrationStatus
 from searches.models import Calibration, SutRecord
 from searches.services.calibrations import calibrate
+from searches.services.call_counts import count_calls
 from searches.services.spending import check_may_spend
-from searches.services.suts import asking_of, count_calls, load_sut
+from searches.services.suts import asking_of, load_sut
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.asking import AskingParams, choice_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest

@@ -4,20 +4,16 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC
 from typing import Any
 
 from django.conf import settings
 from django.core.validators import slug_re
 from django.db import IntegrityError, transaction
-from django.db.models import F
-from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Now
-from django.utils import timezone
 from pydantic import BaseModel
 
 from searches.enums import Queue
-from searches.models import ApiKey, SpendDay, SutRecord, SutVersion, User
+from searches.models import ApiKey, SutRecord, SutVersion, User
 from searches.services.audit import record
 from searches.services.key_addresses import check_key_goes_there, checked_key
 from searches.services.sut_signals import is_asked_to_stop, progressed
@@ -266,46 +262,6 @@ def unload_sut() -> None:
 def loaded_sut() -> LoadedSut | None:
     """Return what this process has in memory, if anything."""
     return _loaded
-
-
-def count_calls(sut_id: int, replies: Sequence[SutReply]) -> None:
-    """Add calls to a system's totals and to its day, inside the caller's transaction.
-
-    A call that failed before it was sent leaves its error and counts as none.
-
-    The row of the system comes before the row of its day: two writers wait for each other at the first.
-    """
-    if not replies:
-        return
-    errors = [reply.call_error for reply in replies if reply.is_call_error]
-    counts = {
-        "n_calls": sum(reply.n_attempts > 0 for reply in replies),
-        "n_call_errors": sum(reply.is_call_error and reply.n_attempts > 0 for reply in replies),
-        "input_tokens": sum(reply.input_tokens or 0 for reply in replies),
-        "output_tokens": sum(reply.output_tokens or 0 for reply in replies),
-    }
-    cost = sum(reply.cost_usd for reply in replies)
-    latency = sum(reply.latency_ms for reply in replies if not reply.is_call_error)
-    values: dict[str, Any] = _plus(**counts, latency_ms_sum=latency, spend_usd=cost) | {"last_used_at": Now()}
-    if len(errors) < len(replies):
-        values["last_answer_at"] = Now()
-    if errors:
-        values |= {"last_error": errors[-1], "last_error_at": Now()}
-    SutRecord.objects.filter(pk=sut_id).update(**values)
-    _add_to_day(sut_id, **counts, cost_usd=cost)
-
-
-def _add_to_day(sut_id: int, **amounts: float) -> None:
-    day = timezone.now().astimezone(UTC).date()
-    rows = SpendDay.objects.filter(sut_id=sut_id, day=day)
-    if not rows.update(**_plus(**amounts)):
-        SpendDay.objects.bulk_create([SpendDay(sut_id=sut_id, day=day)], ignore_conflicts=True)
-        rows.update(**_plus(**amounts))
-
-
-def _plus(**amounts: float) -> dict[str, CombinedExpression]:
-    """Return columns, each with what is to be added by the database."""
-    return {name: F(name) + amount for name, amount in amounts.items()}
 
 
 def _identity(kind: str, params: Mapping[str, Any]) -> dict[str, Any]:

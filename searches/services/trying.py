@@ -11,10 +11,11 @@ from django.db import transaction
 from searches.enums import JobKind, JobState, Queue
 from searches.models import Blob, Job, SutRecord, User
 from searches.services.blobs import open_blob, store_blob, touch_blob
+from searches.services.call_counts import count_calls
 from searches.services.job_holds import release
 from searches.services.job_queue import start_job
 from searches.services.spending import check_may_spend
-from searches.services.suts import asking_of, count_calls, load_sut
+from searches.services.suts import asking_of, load_sut
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.images import png_size, read_image
 from vlmlab.core.replies.choices import parse_choice

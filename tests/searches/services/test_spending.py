@@ -9,12 +9,12 @@ from searches.enums import RunState
 from searches.models import AuditEntry, CachedReply, SearchRun, SpendDay, SutRecord
 from searches.services import spending
 from searches.services.call_costs import Prompted
+from searches.services.call_counts import count_calls
 from searches.services.leases import LeaseLost, take_lease
 from searches.services.live import config_of
 from searches.services.runs import cancel_run, raise_limit, resume_run
 from searches.services.slice_ends import SliceEnd
 from searches.services.spending import check_may_spend, limits_of, reserve
-from searches.services.suts import count_calls
 from tests.factories import make_sut
 from tests.searches.engine import advance, as_new_process, run_digest, scripted, start_run
 from vlmlab.core.errors import VlmLabError
