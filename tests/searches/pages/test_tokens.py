@@ -48,6 +48,7 @@ def test_a_new_token_is_shown_once_and_stored_as_a_digest(browser, person):
     assert (token.user, token.name, token.prefix) == (person, "Nightly check", text[:10])
     assert token.digest == hashlib.sha256(text.encode()).hexdigest()
     assert text not in str(list(ApiToken.objects.values())) + str(list(AuditEntry.objects.values()))
+    assert list(AuditEntry.objects.values_list("verb", flat=True)) == ["made"]
     assert text not in browser.get("/account/tokens/").content.decode()
 
 
