@@ -175,6 +175,10 @@ def test_parse_boxes_reads_no_turn_that_the_system_invented_and_no_thinking(text
         ("None. For example, a box would look like [0, 0, 10, 10].", "invalid_box"),
         ("There is no car. The region [100, 200, 300, 400] holds a truck.", "contradiction"),
         ("None. [100, 200, 300, 400]", "contradiction"),
+        ('{"found": false, "bbox": [100, 200, 300, 400]}', "invalid_box"),
+        ('[{"label": "car", "exists": "no", "bbox": [100, 200, 300, 400]}]', "invalid_box"),
+        ('{"found": true, "bbox": [100, 200, 300, 400]}', "valid_boxes"),
+        ('{"found": false, "bbox": [0, 0, 0, 0]}', "well_formed_empty"),
         ("Draft: [[1, 2, 30, 40]]\nFinal answer: [[100, 200, 300, 400]]", "revised_answer"),
         (f"[[1, 2, 30, 40]]\nOn reflection:\n```json\n{JSON}\n```", "valid_boxes"),
         (f'{{"bbox": [1, 2, 30, 40]}}\nOn reflection:\n```json\n{JSON}\n```', "revised_answer"),
@@ -195,3 +199,16 @@ def test_parse_boxes_leaves_an_example_out_beside_the_answer_and_says_so():
     reading = read('For example: {"bbox": [0, 0, 10, 10]}\nHere it is: {"bbox": [100, 200, 300, 400]}')
 
     assert (boxes_of(reading), reading.flags) == ([(None, BOX)], ("partial",))
+
+
+def test_parse_boxes_reads_what_follows_the_region_that_a_tool_looked_at():
+    zoom = '<tool_call>{"name": "zoom", "arguments": {"bbox_2d": [1, 2, 30, 40]}}</tool_call>'
+
+    assert boxes_of(read(f"{zoom}\n{JSON}")) == [(None, BOX)]
+
+
+def test_parse_boxes_takes_a_person_for_a_person_and_not_for_a_turn():
+    assert [item.box for item in read("Car: [100, 200, 300, 400]\nHuman: [110, 200, 300, 400]").items] == [
+        BOX,
+        (110.0, 200.0, 300.0, 400.0),
+    ]

@@ -112,9 +112,11 @@ class Collector:
             is_whole = group.is_closed or number < len(parts) - 1
             item = _Item(own or above, group.start, is_whole, has_label=own is not None)
             self._visit_part(part, item)
-        if any(_declares_other_form(entry, self._order) for part in parts for entry in part):
-            self.found.boxes[before[0] :] = map(without_numbers, self.found.boxes[before[0] :])
-            self.found.bare[before[1] :] = map(without_numbers, self.found.bare[before[1] :])
+        entries = [entry for part in parts for entry in part]
+        if any(_declares_other_form(one, self._order) or _denies(one) for one in entries):
+            for found, start in ((self.found.boxes, before[0]), (self.found.bare, before[1])):
+                # Four zeros say the same as the denial: nothing is there.
+                found[start:] = [without_numbers(box) if any(box.numbers) else box for box in found[start:]]
 
     def _visit_part(self, part: Sequence[_Entry], item: "_Item") -> None:
         """Note one item: its boxes, its named coordinates, its points, and what is nested in it."""
@@ -231,6 +233,13 @@ def _declares_other_form(entry: _Entry, order: str) -> bool:
         and isinstance(entry.value, str)
         and names_other_form(entry.value, order)
     )
+
+
+def _denies(entry: _Entry) -> bool:
+    """Whether an entry such as ``"found": false`` says that there is nothing where a box stands."""
+    value = entry.value
+    said = value.strip().casefold() in ("no", "false") if isinstance(value, str) else value is False
+    return said and entry.name in box_keys.PRESENCE_KEYS
 
 
 def _named_by(entry: _Entry) -> str | None:

@@ -62,6 +62,8 @@ FORMAT_KEYS = _names(
     format bboxformat boxformat bboxmode boxmode coordinateformat coordinatesformat coordformat mode
     """
 )
+PRESENCE_KEYS = _names("found present exists exist ispresent isfound detected isdetected inimage")
+"""Keys that say whether the thing is there at all."""
 NUMBERED = re.compile(
     r"(?:bbox|box|boundingbox|object|item|detection|target|instance|result|region|answer)?[0-9]*"
 )

@@ -131,6 +131,7 @@ def parse_boxes(
     visible = without_special_tokens(answer.text)
     if not visible:
         return BoxReading("malformed", "no_output")
+    visible = _after_tools(visible)
     if len(visible) > MAX_CHARACTERS:
         return BoxReading("malformed", "too_long")
     if is_sentinel(visible) and finish_reason == "length":
@@ -139,6 +140,13 @@ def parse_boxes(
         return _stopped(BoxReading("empty", "sentinel"), finish_reason)
     document = read_document(visible, frame.convention.order)
     return _stopped(_judge(document, frame, is_cut=finish_reason == "length"), finish_reason)
+
+
+def _after_tools(text: str) -> str:
+    """Return what follows the last call of a tool where that is an answer: where it looked is none."""
+    _, _, tail = text.rpartition("</tool_call>")
+    is_answer = any(character.isdigit() for character in tail) or is_sentinel(tail) or "[]" in tail
+    return tail.strip() if is_answer else text
 
 
 def _judge(document: Document, frame: Frame, *, is_cut: bool) -> BoxReading:

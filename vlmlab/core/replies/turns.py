@@ -23,6 +23,13 @@ _HEADER = re.compile(
     r"(?:assistant|model)\s*+(?:<\|end_header_id\|>)?+\s*+",
     re.IGNORECASE,
 )
+# In words: "Human:" may well name a box, so both sides of an invented conversation must be there.
+_ASKED = re.compile(
+    r"^[ \t]{0,4}(?:#{1,4} ?)?\**(?:human|user|instruction|question)\**:", re.IGNORECASE | re.MULTILINE
+)
+_ANSWERED = re.compile(
+    r"^[ \t]{0,4}(?:#{1,4} ?)?\**(?:assistant|response|model)\**:", re.IGNORECASE | re.MULTILINE
+)
 
 
 def first_turn(raw: str) -> str:
@@ -45,5 +52,16 @@ def first_turn(raw: str) -> str:
         elif match["close"] and n_struck:
             n_struck -= 1
         else:
-            return raw[start : match.start()]
-    return raw[start:]
+            return _before_words(raw[start : match.start()])
+    return _before_words(raw[start:])
+
+
+def _before_words(text: str) -> str:
+    """Return a text up to the first question of a conversation that is written out in words."""
+    answered = 0
+    for match in _ANSWERED.finditer(text):
+        answered = match.start()
+    asked = next(
+        (match for match in _ASKED.finditer(text, 0, answered) if text[: match.start()].strip()), None
+    )
+    return text if asked is None else text[: asked.start()]
