@@ -2,6 +2,7 @@
 
 import ast
 import re
+from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 
@@ -78,6 +79,16 @@ def test_every_named_command_exists(path: Path) -> None:
     named = set(re.findall(r"manage\.py ([a-z_]+)", path.read_text(encoding="utf-8")))
 
     assert named - set(get_commands()) - FOREIGN_COMMANDS == set()
+
+
+def test_the_page_of_the_architecture_names_every_module_of_the_systems_and_no_other() -> None:
+    table = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("| Module of `vlmlab/core/suts/`")[2]
+    cells = [row.split("|")[1] for row in table.partition("\n\n")[0].splitlines()[2:]]
+    patterns = set(re.findall(r"`([a-z_*]+)`", " ".join(cells)))
+    modules = {path.stem for path in (ROOT / "vlmlab/core/suts").glob("[a-z]*.py")}
+
+    assert {one for one in modules if not any(fnmatch(one, pattern) for pattern in patterns)} == set()
+    assert {pattern for pattern in patterns if not any(fnmatch(one, pattern) for one in modules)} == set()
 
 
 def test_the_page_of_the_shell_names_every_command_of_the_lab() -> None:
