@@ -82,8 +82,9 @@ def test_every_named_command_exists(path: Path) -> None:
 
 
 def test_the_page_of_the_architecture_names_every_module_of_the_systems_and_no_other() -> None:
-    table = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("| Module of `vlmlab/core/suts/`")[2]
-    cells = [row.split("|")[1] for row in table.partition("\n\n")[0].splitlines()[2:]]
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    table = text.partition("| Module of `vlmlab/core/suts/`")[2].partition("\n\n")[0]
+    cells = [row.split("|")[1] for row in table.splitlines()[2:]]
     patterns = set(re.findall(r"`([a-z_*]+)`", " ".join(cells)))
     modules = {path.stem for path in (ROOT / "vlmlab/core/suts").glob("[a-z]*.py")}
 
