@@ -17,6 +17,9 @@ from searches.services.work import has_work, work_once
 stopping = Event()
 """Set when the worker is asked to stop: the slice in hand ends after its batch."""
 
+served: set[str] = set()
+"""The queues of this worker. It looks at all, whichever woke it: a job does not wait for a whole run."""
+
 
 def queue_of_task(task: object) -> str:
     """Return the queue a message came through, which tells what this worker can do."""
@@ -27,10 +30,15 @@ def queue_of_task(task: object) -> str:
 
 @shared_task(bind=True, acks_late=False, ignore_result=True, max_retries=0)
 def advance_run_task(self: object, run_id: int | None = None) -> None:
-    """Do a slice of the oldest work in this queue, then pass the baton; the id is only for the log."""
-    queue = queue_of_task(self)
-    if work_once(this_owner(), [queue], should_stop=stopping.is_set) and has_work([queue]):
-        advance_run_task.apply_async(queue=queue)
+    """Do a slice of the oldest work of this worker, then pass one baton; the id is only for the log."""
+    woken = queue_of_task(self)
+    queues = [woken, *sorted(served - {woken})]
+    if not work_once(this_owner(), queues, should_stop=stopping.is_set):
+        return
+    for queue in queues:
+        if has_work([queue]):
+            advance_run_task.apply_async(queue=queue)
+            return
 
 
 @shared_task(acks_late=False, ignore_result=True, max_retries=0)
@@ -48,6 +56,7 @@ def collect_garbage_task() -> None:
 
 def _announce(sender: Any = None, **kwargs: Any) -> None:
     queues = sorted(sender.app.amqp.queues.consume_from) if sender is not None else []
+    served.update(queue for queue in queues if queue in Queue.values)
     release_dead_local_owners()
     presence.announce(this_owner(), queues=queues, mode="celery")
     for queue in sorted(reap().queues):

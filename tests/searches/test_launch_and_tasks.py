@@ -108,6 +108,19 @@ def test_a_task_passes_the_baton_while_there_is_work(sent, monkeypatch):
     assert sent == ["cpu"]
 
 
+def test_a_worker_looks_at_all_its_queues_whichever_woke_it(sent, monkeypatch):
+    make_run(make_sut(queue="api"))
+    asked: list[list[str]] = []
+    monkeypatch.setattr(tasks, "served", {"api", "cpu"})
+    monkeypatch.setattr(
+        tasks, "work_once", lambda owner, queues, should_stop: bool(asked.append(queues)) or True
+    )
+
+    tasks.advance_run_task.run()
+
+    assert (asked, sent) == ([["cpu", "api"]], ["api"])
+
+
 def test_a_task_with_nothing_to_do_sends_nothing(sent):
     tasks.advance_run_task.run()
 
