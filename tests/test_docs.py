@@ -92,6 +92,15 @@ def test_the_page_of_the_architecture_names_every_module_of_the_systems_and_no_o
     assert {pattern for pattern in patterns if not any(fnmatch(one, pattern) for one in modules)} == set()
 
 
+def test_the_page_of_security_names_only_tests_that_exist() -> None:
+    named = re.findall(
+        r"`([a-z0-9_/]+/test_[a-z0-9_]+\.py)`", (DOCS / "security.md").read_text(encoding="utf-8")
+    )
+
+    assert len(named) > 20
+    assert {name for name in named if not (ROOT / "tests" / name).is_file()} == set()
+
+
 def test_the_page_of_the_shell_names_every_command_of_the_lab() -> None:
     ours = {name for name, app in get_commands().items() if app == "searches"}
     text = (DOCS / "shell.md").read_text(encoding="utf-8")
