@@ -117,7 +117,7 @@ def test_a_reply_holds_what_the_call_took(make):
     assert (reply.input_tokens, reply.output_tokens, reply.reasoning_tokens) == (1000, 50, 20)
     assert reply.cost_usd == pytest.approx(0.0025)
     assert (reply.seen_size, reply.served_model, reply.call_error) == ((16, 12), "m-1", "")
-    assert time.waits[0] == 3.0
+    assert time.waits[:3] == [1.0, 1.0, 1.0]  # in short naps, so that a stop or an end is noticed
 
 
 def test_pictures_are_scaled_before_they_are_sent_and_the_sent_size_is_kept(make):
@@ -395,3 +395,14 @@ def test_a_call_that_waits_for_another_try_is_stopped_instead_of_failed():
     )
 
     assert (reply.is_stopped, reply.n_attempts) == (True, 1)
+
+
+def test_a_long_wait_for_another_try_ends_soon_after_an_order_to_stop():
+    time = Time()
+    long_wait = CallFailure("rate_limit", "Too often.", is_retryable=True, retry_after_s=100.0)
+    context = SutContext(should_stop=lambda: len(time.waits) >= 2)
+    sut = RemoteSut(FakeProvider(long_wait), params(), context=context, clock=time.clock, sleep=time.sleep)
+
+    [reply] = sut.generate([request("q")])
+
+    assert (reply.is_stopped, time.waits) == (True, [1.0, 1.0])

@@ -27,6 +27,7 @@ from vlmlab.core.suts.throttle import Throttle
 
 ENGINE_VERSION = "1"
 _SIGN_OF_LIFE_S = 10.0
+_NAP_S = 1.0  # a long wait for another try ends within it when there is to be none
 _GUESSED_OUTPUT_TOKENS = 256
 _STOPPED = "The worker was asked to stop before this call was answered."
 _CLOSED = "The system was closed meanwhile."
@@ -178,8 +179,10 @@ class RemoteSut:
 
     def _rest(self, seconds: float, breaker: Breaker) -> bool:
         """Wait before the next try; return whether there is to be none."""
-        if breaker.is_retry_vain or self._should_stop() or self._sleep(seconds) is True:
-            return True
+        while seconds > 0:
+            if breaker.is_retry_vain or self._should_stop() or self._sleep(min(seconds, _NAP_S)) is True:
+                return True
+            seconds -= _NAP_S
         return breaker.is_retry_vain or self._should_stop()
 
     def _send(self, call: ProviderCall, tries: "_Tries") -> ProviderReply:
