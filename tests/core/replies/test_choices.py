@@ -120,6 +120,10 @@ INVALID = [
     ("A.B.C", "no_choice"),
     ("Answer: (A) (C)", "several_letters"),
     ("A: wrong. C", "no_choice"),
+    ("I must choose between Option B and Option C", "several_letters"),
+    ("Option B vs Option C", "several_letters"),
+    ("Weighing option A against option C", "several_letters"),
+    ("Option A, perhaps. Then there is option C.", "several_letters"),
     ("A\nB\nC", "several_letters"),
     ("C\n\nA", "several_letters"),
     ("A. Stop\nB. Slow down\nC. Continue", "several_letters"),
@@ -140,6 +144,20 @@ INVALID = [
 @pytest.mark.parametrize(("raw", "letter"), ANSWERED)
 def test_parse_choice_reads_the_letter(raw, letter):
     assert parse_choice(raw, options=OPTIONS).letter == letter
+
+
+@pytest.mark.parametrize(
+    ("raw", "finish_reason", "letter"),
+    [
+        ("I think we should consider option C", "stop", "C"),
+        ("I think we should consider option C", "length", None),
+        ("The child is close, so option C would be", "length", None),
+        ("Answer: C, because the child", "length", "C"),
+        ("C. Continue, because", "length", "C"),
+    ],
+)
+def test_parse_choice_takes_no_mere_mention_of_a_reply_that_was_cut(raw, finish_reason, letter):
+    assert parse_choice(raw, options=OPTIONS, finish_reason=finish_reason).letter == letter
 
 
 @pytest.mark.parametrize(("raw", "reason"), INVALID)

@@ -91,7 +91,8 @@ def parse_choice(
         return ChoiceReading("invalid", statements=unread, reason=refused)
     record = _json_object(visible.text)
     statements = _read_statements(record, plain_text(visible.text), n_statements)
-    found = _from_json(record, patterns) or _from_text(statements.rest, patterns)
+    is_cut = finish_reason == "length"
+    found = _from_json(record, patterns) or _from_text(statements.rest, patterns, is_cut=is_cut)
     if found.letter is not None:
         return ChoiceReading("answered", found.letter, list(statements.verdicts), rule=found.rule)
     reason: InvalidReason = "several_letters" if found.is_undecided else "no_choice"
@@ -172,8 +173,11 @@ def _from_json(record: Mapping[str, object], patterns: OptionPatterns) -> _Found
     return None
 
 
-def _from_text(text: str, patterns: OptionPatterns) -> _Found:
-    """Apply the rules of the module in order; the first that finds anything decides."""
+def _from_text(text: str, patterns: OptionPatterns, *, is_cut: bool) -> _Found:
+    """Apply the rules of the module in order; the first that finds anything decides.
+
+    A reply that was cut while it weighed its options has not chosen one: a mere mention counts for nothing.
+    """
     marker = patterns.last_marker(text)
     if marker is not None:
         return _Found(marker or None, "marker", is_undecided=not marker)
@@ -185,7 +189,7 @@ def _from_text(text: str, patterns: OptionPatterns) -> _Found:
         ("option_text", patterns.text_lines(lines)),
     )
     for rule, letters in rules:
-        if letters:
+        if letters and not (is_cut and rule == "option_mention"):
             return _Found(min(letters), rule) if len(letters) == 1 else _Found(is_undecided=True)
     return _Found()
 

@@ -81,11 +81,12 @@ class OptionPatterns:
             rf"(?P<open>{_OPEN})(?P<letter>(?i:{one})){end}(?P<close>{_CLOSE}) ?[.):,-]? ?(?P<rest>.*)$"
         )
         self._mention = re.compile(
-            rf"(?i:\b(?:option|choice|letter|answer)) {letter}(?P<rest>[^\n.;]{{0,120}})"
+            rf"(?i:\b(?:option|choice|letter|answer)) {letter}(?=(?P<rest>[^\n.;]{{0,120}}))"
         )
         self._joined = re.compile(rf" ?[(\[](?:{one})[)\]]|[.;|+](?:{one}){end}(?! ?[a-z])")
         self._another = re.compile(
-            rf" ?(?:/|&|,? ?(?:or|and)\b|,) ?{noun}{_OPEN}(?:{one}){end}{_CLOSE}(?P<more>[^\n]{{0,12}})"
+            rf" ?(?:/|&|,? ?(?:or|and|versus|vs\.?)\b|,) ?(?i:{noun}){_OPEN}(?:{one}){end}{_CLOSE}"
+            r"(?P<more>[^\n]{0,12})"
         )
 
     def last_marker(self, text: str) -> str | None:
@@ -161,7 +162,8 @@ class OptionPatterns:
             else:
                 discussed.append((match.group("letter"), bool(re.search(_AGAINST, rest))))
         if asserted:
-            return {asserted[-1]}
+            weighed = {letter for letter, against in discussed if not against}
+            return set(asserted) | weighed
         letters = {letter for letter, _ in discussed}
         argued_against = any(against for _, against in discussed)
         return letters if len(letters) > 1 or not argued_against else set()
