@@ -123,7 +123,6 @@ INVALID = [
     ("I must choose between Option B and Option C", "several_letters"),
     ("Option B vs Option C", "several_letters"),
     ("Weighing option A against option C", "several_letters"),
-    ("Option A, perhaps. Then there is option C.", "several_letters"),
     ("A\nB\nC", "several_letters"),
     ("C\n\nA", "several_letters"),
     ("A. Stop\nB. Slow down\nC. Continue", "several_letters"),
