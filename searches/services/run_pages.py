@@ -84,6 +84,7 @@ class RunPage:
         problem: why nothing moves, with what to do; "" when all is well.
         hold: the spending limit that halted it, None for any other run.
         other_model: which other model than the asked one answered, in words; "" when none did.
+        n_not_sent: how many call errors are calls that were never sent.
     """
 
     overview: RunOverview
@@ -95,6 +96,7 @@ class RunPage:
     problem: str
     hold: Hold | None
     other_model: str
+    n_not_sent: int
 
     @property
     def run_cap(self) -> float | None:
@@ -139,6 +141,7 @@ def run_page(run: SearchRun) -> RunPage:
         problem=_problem(run),
         hold=hold_of(run, overview.config, domain=overview.domain),
         other_model=other_model_warning(run.sut, [run.pk]),
+        n_not_sent=_n_not_sent(run),
     )
 
 
@@ -248,6 +251,13 @@ def _line(trial: Trial, pictures: dict[int, str], *, run: SearchRun, samples_per
         is_settled=trial.status != TrialStatus.OPEN,
         has_rate=is_decided and not is_curtailed and trial.answers >= samples_per_set,
     )
+
+
+def _n_not_sent(run: SearchRun) -> int:
+    """Return how many calls were given up before they were sent, because all before them had failed."""
+    if not run.n_call_errors:
+        return 0
+    return run.samples.filter(verdict=Verdict.CALL_ERROR, n_attempts=0).count()
 
 
 def _who(run: SearchRun) -> str:

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from searches.enums import RunState, TrialStatus
+from searches.enums import RunState, TrialStatus, Verdict
 from searches.models import AuditEntry, RunEvent, SearchRun
 from tests.factories import make_campaign, make_finding, make_finished_run, make_run, make_sut, make_trial
 from vlmlab.web.roles import Role
@@ -130,6 +130,19 @@ def test_the_progress_says_counts_in_words_and_names_what_is_excluded():
     assert "<dt>Failed answers</dt><dd>6 of 25 (24 %)</dd>" in page
     assert "<dt>Call errors, excluded</dt><dd>4</dd>" in page
     assert "Worker: lab, process 4711" in page
+
+
+def test_the_progress_says_how_many_call_errors_are_calls_that_were_never_sent():
+    run = live_run()
+    trial = make_trial(run, ("cone",), verdicts="EEEPF")
+    first, second = trial.samples.filter(verdict=Verdict.CALL_ERROR).order_by("pk")[:2]
+    run.samples.filter(pk__in=[first.pk, second.pk]).update(n_attempts=0)
+    SearchRun.objects.filter(pk=run.pk).update(n_call_errors=3, n_calls=3, n_failed_calls=1)
+
+    page = html(browser_of(Role.RESEARCHER), f"/runs/{run.pk}/progress/")
+
+    assert "<dt>Call errors, excluded</dt><dd>3, 2 of them not sent</dd>" in page
+    assert "<dt>Calls sent</dt><dd>3, 1 failed" in page
 
 
 def test_the_progress_is_sent_once_for_each_batch():
