@@ -1,5 +1,6 @@
 """What the pages of calibrations show: verdicts, the fit of every convention, the pictures one by one."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from vlmlab.core.replies.calibration import LEAST_MEDIAN_IOU
 from vlmlab.core.suts.asking import AskingParams, choice_prompt, localization_prompt
 from vlmlab.web.boxed_pictures import BoxedPicture, read_box
 from vlmlab.web.reading_words import reason_words
+
+OPTION = re.compile(r"^([A-Z])\. (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,7 @@ def _probe_line(item: Mapping[str, Any]) -> ProbeLine:
             boxes=tuple(boxes),
         ),
         where=_where_line(where),
-        which=_which_line(which, item["expected_letter"]),
+        which=_which_line(which, item["expected_letter"], colours=_colours(item["question"])),
         iou=None if where["call_error"] else where["iou"],
         expected_letter=item["expected_letter"],
     )
@@ -202,13 +205,19 @@ def _where_line(where: Mapping[str, Any]) -> ReplyLine:
     return ReplyLine(where["text"], where["call_error"], reading, is_good, _cut(where))
 
 
-def _which_line(which: Mapping[str, Any], expected: str) -> ReplyLine:
+def _which_line(which: Mapping[str, Any], expected: str, *, colours: Mapping[str, str]) -> ReplyLine:
     letter = which["letter"]
     if not letter:
         reading = "No single option named."
     else:
-        reading = f"{letter}, right" if letter == expected else f"{letter}, expected {expected}"
+        said, right = (colours.get(one, one) for one in (letter, expected))
+        reading = f"{said}, right" if letter == expected else f"{said}, but it is {right}"
     return ReplyLine(which["text"], which["call_error"], reading, bool(letter), _cut(which))
+
+
+def _colours(question: str) -> dict[str, str]:
+    """Return letter -> colour of the options that a question lists."""
+    return {letter: f"{letter} ({colour})" for letter, colour in OPTION.findall(question)}
 
 
 def _cut(reply: Mapping[str, Any]) -> int:

@@ -119,7 +119,7 @@ def _agreement(answered: Sequence[Column]) -> str:
         return _boxes_agree(answered)
     texts = {" ".join(column.job.result["text"].split()).casefold() for column in answered}
     if len(texts) == 1:
-        return f"All {len(answered)} answered with the same words."
+        return f"{_all_of(answered)} answered with the same words."
     return "The answers differ in their words; own words are not read any further."
 
 
@@ -132,7 +132,7 @@ def _letters_agree(answered: Sequence[Column]) -> str:
         [(label, _)] = said.items()
         if not label:
             return "No system named a single option."
-        return f"All {len(answered)} agree: {label.lower()}."
+        return f"{_all_of(answered)} agree: {label.lower()}."
     words = [f"{count} answered {label.lower()}" for label, count in said.most_common() if label]
     if said[""]:
         words.append(f"{said['']} named no single option")
@@ -174,6 +174,10 @@ def _is_same(
 
     overlaps = iou(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
     return bool((overlaps.max(axis=0) >= SAME_BOX_IOU).all() and (overlaps.max(axis=1) >= SAME_BOX_IOU).all())
+
+
+def _all_of(answered: Sequence[Column]) -> str:
+    return "Both" if len(answered) == 2 else f"All {len(answered)}"
 
 
 def _names(columns: Sequence[Column]) -> str:

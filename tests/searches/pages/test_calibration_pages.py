@@ -8,7 +8,7 @@ from searches.services.calibrations import CALLS, calibrate
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
 from tests.factories import make_finding, make_finished_run, make_sut, make_trial, make_user
-from tests.searches.probing import in_pixels, probed_sut, prose
+from tests.searches.probing import in_pixels, pictures, probed_sut, prose
 from vlmlab.core.replies.probe_pictures import PROBE_SIZE
 from vlmlab.web.figures import validate_with_plotly
 from vlmlab.web.roles import Role
@@ -66,9 +66,20 @@ def test_each_picture_shows_the_true_box_the_read_one_and_the_raw_replies(browse
     assert [box.css for box in line.picture.boxes] == ["truth", "clean"]
     assert line.iou > 0.9
     assert line.where.reading == f"IoU {line.iou:.2f}"
-    assert line.which.reading == f"{line.expected_letter}, right"
+    assert line.which.reading == f"{line.expected_letter} ({line.target.split()[1]}), right"
     assert "&quot;bbox_2d&quot;" in page.content.decode()
     assert line.target in page.context["page"].where_prompt
+
+
+def test_a_wrong_colour_is_told_by_name_beside_the_right_one(browser):
+    found = calibrated(which=lambda picture: "A" if picture.expected_letter != "A" else "B")
+    first = pictures()[0]
+    wrong = "A" if first.expected_letter != "A" else "B"
+
+    line = browser.get(found.get_absolute_url()).context["page"].lines[0]
+
+    right = f"{first.expected_letter} ({first.colour})"
+    assert line.which.reading == f"{wrong} ({first.options[wrong]}), but it is {right}"
 
 
 def test_when_another_convention_fits_a_button_declares_it_and_asks_to_calibrate_again(browser):

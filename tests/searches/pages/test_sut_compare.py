@@ -134,7 +134,7 @@ def test_the_answers_stand_side_by_side_and_stay_under_their_address(browser):
     page = browser.get(address).content.decode()
 
     assert page.count("A red car.") == 2
-    assert "All 2 answered with the same words." in page
+    assert "Both answered with the same words." in page
     assert 'hx-trigger="every 1s"' not in page
 
 
@@ -197,7 +197,8 @@ def test_the_columns_take_the_same_queries_for_any_number_of_systems(
 @pytest.mark.parametrize(
     ("letters", "summary"),
     [
-        ("AA", "All 2 agree: continue."),
+        ("AA", "Both agree: continue."),
+        ("AAA", "All 3 agree: continue."),
         ("AB", "They disagree: 1 answered continue, 1 answered emergency stop."),
         (("A", "A", ""), "They disagree: 2 answered continue, 1 named no single option."),
         (("", ""), "No system named a single option."),
