@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 from django import forms
 
 from searches.services.sut_settings import Leaf
+from searches.services.sut_words import choice_word
 from vlmlab.core.complaints import number_wanted, range_words
 from vlmlab.core.suts.asking import PROMPT_STYLES
 
@@ -16,38 +17,6 @@ MOST_JSON_CHARACTERS = 20_000
 NOT_A_CHOICE = "“%(value)s” is none of the choices. Take one of the list."
 JSON_EXAMPLE = 'such as {"seed": 7}'
 
-# Words for values of a choice; a value without one stands as it is.
-CHOICE_WORDS: dict[str, dict[str, str]] = {
-    "device": {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"},
-    "thinking": {"default": "Not sent", "off": "Off"},
-    "asking.convention.space": {
-        "relative": "Shares of the picture",
-        "seen_pixels": "Pixels of the picture it saw",
-    },
-    "asking.convention.order": {
-        "xyxy": "x first (xyxy)",
-        "yxyx": "y first (yxyx)",
-    },
-    "asking.convention.syntax": {
-        "json": "JSON",
-        "json_named": "JSON, corners by name",
-        "qwen_markup": "Qwen's markup",
-        "ref_box": "<ref> and <box>",
-        "ref_det": "<|ref|> and <|det|>",
-        "begin_of_box": "<|begin_of_box|>",
-        "loc": "<loc_123>",
-        "loc4": "<loc0123>",
-        "double_bracket": "[[123, …]]",
-        "bbox_tag": "<bbox>",
-        "list": "A plain list",
-    },
-    "token_limit_name": {
-        "max_tokens": "max_tokens",
-        "max_completion_tokens": "max_completion_tokens",
-    },
-    "image_detail": {"": "Not sent"},
-    "media_resolution": {"": "Not sent"},
-}
 # Texts that are chosen from a table of the core.
 TABLES: dict[str, Callable[[], list[tuple[str, str]]]] = {
     "asking.prompt_style": lambda: [(style.name, style.title) for style in PROMPT_STYLES.values()],
@@ -116,8 +85,7 @@ def _field(leaf: Leaf) -> forms.Field:
     if leaf.path in TABLES:
         return _choice(TABLES[leaf.path](), options)
     if get_origin(leaf.info.annotation) is Literal:
-        words = CHOICE_WORDS.get(leaf.path, {})
-        return _choice([(str(kind), words.get(str(kind), str(kind).capitalize())) for kind in kinds], options)
+        return _choice([(str(kind), choice_word(leaf.path, str(kind))) for kind in kinds], options)
     plain = kinds[0] if len(kinds) == 1 else leaf.info.annotation
     if plain in (int, float):
         field = forms.IntegerField if plain is int else forms.FloatField

@@ -54,7 +54,8 @@ class SutRecord(models.Model):
     def is_price_unknown(self) -> bool:
         """Whether what its calls cost cannot be said: it has a price of tokens and nobody entered it."""
         prices = ("input_price_usd", "output_price_usd")
-        return any(name in self.params and self.params[name] is None for name in prices)
+        params = self.params if isinstance(self.params, dict) else {}
+        return any(name in params and params[name] is None for name in prices)
 
     @property
     def mean_latency_ms(self) -> float | None:

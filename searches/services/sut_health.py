@@ -76,7 +76,7 @@ def health_of(sut: SutRecord, *, loaded: Mapping[str, str]) -> Health:
 
 def spend_cap(params: Mapping[str, Any]) -> float | None:
     """Return the spending limit of stored settings, if they have one."""
-    cap = params.get("spend_cap_usd")
+    cap = params.get("spend_cap_usd") if isinstance(params, Mapping) else None
     return float(cap) if isinstance(cap, int | float) else None
 
 

@@ -23,6 +23,8 @@ from searches.services.spend_totals import LOOK_BACK_DAYS
 from searches.services.sut_health import Health, health_of, loaded_slugs, spend_cap
 from searches.services.sut_requests import ShownRequest, example_prompts
 from searches.services.sut_settings import Setting, effective_settings
+from searches.services.suts import params_of
+from vlmlab.core.errors import VlmLabError
 from vlmlab.core.suts.kinds import SUT_KINDS, parse_params
 
 RECENT_RUNS = 8
@@ -60,12 +62,17 @@ class CalibrationWord:
 
 @dataclass(frozen=True)
 class SutLine:
-    """One row of the list."""
+    """One row of the list.
+
+    Attributes:
+        is_readable: whether its stored settings are valid.
+    """
 
     sut: SutRecord
     kind_title: str
     health: Health
     calibration: CalibrationWord
+    is_readable: bool
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,7 @@ def sut_lines(suts: Sequence[SutRecord]) -> list[SutLine]:
             _kind_title(sut),
             health_of(sut, loaded=loaded),
             calibration_word(states[sut.pk]),
+            is_readable=_is_readable(sut),
         )
         for sut in suts
     ]
@@ -253,6 +261,14 @@ def _text(value: Any) -> str:
     if value in (None, "", [], {}):
         return "nothing"
     return f"{value:,.10g}" if isinstance(value, float) else str(value)
+
+
+def _is_readable(sut: SutRecord) -> bool:
+    try:
+        params_of(sut)
+    except VlmLabError:
+        return False
+    return True
 
 
 def _kind_title(sut: SutRecord) -> str:

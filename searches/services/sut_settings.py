@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from searches.models import SutRecord
+from searches.services.sut_words import choice_word, with_unit
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.suts.kinds import parse_params, sut_kind
 
@@ -117,8 +118,9 @@ def effective_settings(sut: SutRecord) -> tuple[tuple[Setting, ...], str]:
     try:
         params = parse_params(sut.kind, sut.params)
     except VlmLabError as error:
+        values = sut.params if isinstance(sut.params, dict) else {}
         stored = tuple(
-            Setting(name, name, str(value), is_default=False, help="") for name, value in sut.params.items()
+            Setting(name, name, str(value), is_default=False, help="") for name, value in values.items()
         )
         return stored, str(error)
     meanings = EMPTY_MEANS if sut_kind(sut.kind).is_remote else EMPTY_MEANS | LOCAL_EMPTY_MEANS
@@ -137,8 +139,10 @@ def effective_settings(sut: SutRecord) -> tuple[tuple[Setting, ...], str]:
 def _shown(leaf: Leaf, value: Any, meanings: Mapping[str, str]) -> str:
     if value in (None, "", (), {}):
         return meanings.get(leaf.path, "not set")
-    if isinstance(value, float):
-        return f"{value:,.10g}"
+    if get_origin(leaf.info.annotation) is Literal:
+        return choice_word(leaf.path, str(value))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return with_unit(leaf.path, f"{value:,.10g}")
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 

@@ -137,6 +137,7 @@ def sut_shapes(suts: Sequence[SutRecord]) -> list[SutShape]:
 def _sut_shape(sut: SutRecord, state: CalibrationState) -> SutShape:
     apart = ("api_key", "calibration")
     own = {name: getattr(sut, name) for name in SutShape.model_fields if name not in apart}
+    own["params"] = sut.params if isinstance(sut.params, dict) else {}
     key, found = sut.api_key, state.calibration
     return SutShape(
         **own,

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from django.db.models import JSONField, Value
 
 from searches.models import AuditEntry, SutRecord
 from tests.factories import make_finished_run, make_sut
@@ -152,7 +153,38 @@ def test_a_system_page_shows_effective_settings_and_marks_what_differs_from_the_
     }
     assert shown["Checkpoint"] == ("shipped:pocket", False)
     assert shown["Batch size"] == ("4", False)
-    assert shown["Longest reply"] == ("128", True)
+    assert shown["Longest reply"] == ("128 tokens", True)
+
+
+def test_a_system_page_shows_settings_in_the_words_and_units_of_the_form():
+    make_sut("far", kind="openai_chat", params={"model": "m", "thinking": "low", "spend_cap_usd": 1500.0})
+
+    overview = browser_of(Role.RESEARCHER).get("/suts/far/").context["overview"]
+
+    shown = {one.name: one.value for _, settings in overview.setting_groups for one in settings}
+    assert (shown["Coordinates"], shown["Order"]) == ("Shares of the picture", "x first (xyxy)")
+    assert (shown["Syntax"], shown["Thinking"]) == ("JSON", "Low")
+    assert (shown["Time limit"], shown["Longest side"]) == ("120 seconds", "1,568 pixels")
+    assert shown["Spending limit of the system"] == "1,500 US dollars"
+    assert shown["Price of a million input tokens"] == "unknown"
+
+
+@pytest.mark.parametrize("params", [[1, 2], "text", None, {"model": 7}])
+def test_settings_that_cannot_be_read_are_told_in_the_row_of_the_list_and_on_the_page(params):
+    make_sut("fine", kind="openai_chat", params={"model": "m"})
+    broken = make_sut("broken", kind="openai_chat", params={"model": "m"})
+    SutRecord.objects.filter(pk=broken.pk).update(params=Value(params, JSONField()))
+    browser = browser_of(Role.RESEARCHER)
+
+    page = browser.get("/suts/")
+
+    assert {line.sut.slug: line.is_readable for line in page.context["lines"]} == {
+        "fine": True, "broken": False,
+    }  # fmt: skip
+    assert page.content.decode().count("settings cannot be read") == 1
+    for path in ("/suts/broken/", "/suts/broken/edit/", "/suts/?health=limit", "/"):
+        assert browser.get(path).status_code == 200
+    assert browser.get("/suts/broken/").context["overview"].settings_problem
 
 
 @pytest.mark.parametrize(
