@@ -20,7 +20,12 @@ from searches.enums import JobKind, Queue
 from searches.models import ApiKey, SutRecord
 from searches.services import suts
 from searches.services.registering import KeyWish, Registration, change, register
-from searches.services.trying import TryRequest, try_params
+from searches.services.trying import (
+    MOST_PROMPT_CHARACTERS,
+    MOST_TARGET_CHARACTERS,
+    TryRequest,
+    try_params,
+)
 from vlmlab.core.errors import ConfigError, ImageError
 from vlmlab.core.images import DEFAULT_LIMITS
 from vlmlab.core.suts.kinds import SUT_KINDS, SutKind
@@ -40,8 +45,14 @@ class TryWords(Received):
     """What to ask. Send `picture` or `scene`, and at most one of `prompt` and `targets`."""
 
     scene: UUID | None = Field(None, description="Id of the job that drew a scene, instead of a picture.")
-    prompt: str = Field("", max_length=10_000, description="Own words; empty: the question of the domain.")
-    targets: str = Field("", max_length=500, description="Ask for the boxes of these things instead.")
+    prompt: str = Field(
+        "",
+        max_length=MOST_PROMPT_CHARACTERS,
+        description="Own words; empty: the question of the domain.",
+    )
+    targets: str = Field(
+        "", max_length=MOST_TARGET_CHARACTERS, description="Ask for the boxes of these things instead."
+    )
 
 
 @operation(router, "GET", "/kinds", response=list[KindShape])
@@ -159,6 +170,7 @@ def try_sut(
     job; its `result` holds the text and how it was read. Nothing of it counts in a run.
     """
     sut, person = _sut(slug), person_of(request)
+    _refuse_unknown(request)
     if picture is None and words.scene is None:
         raise ConfigError("There is nothing to ask about.", hint="Send picture or scene.", field="picture")
     if words.prompt.strip() and words.targets.strip():
@@ -177,6 +189,25 @@ def try_sut(
     return Status(
         202, JobShape.of(launch.start_job(JobKind.TRY_SUT, params, by=person, queue=Queue(sut.queue)))
     )
+
+
+def _refuse_unknown(request: HttpRequest) -> None:
+    """Refuse form fields that we do not know, as a body of JSON does.
+
+    Raises:
+        ConfigError: the first of them, by its name.
+    """
+    known = [*TryWords.model_fields]
+    for name in [*request.POST, *request.FILES]:
+        if name == "picture" and name not in request.FILES:
+            raise ConfigError("picture: This is no file.", hint="Send it as a file of the form.", field=name)
+        if name not in (*known, "picture"):
+            shown = name[:80]
+            raise ConfigError(
+                f"{shown}: There is no field called “{shown}”.",
+                hint="Take it away; the schema lists the fields.",
+                field=shown,
+            )
 
 
 def _suts() -> QuerySet[SutRecord]:

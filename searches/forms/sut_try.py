@@ -4,8 +4,8 @@ from typing import Any
 
 from django import forms
 
-MOST_PROMPT_CHARACTERS = 20_000
-MOST_TARGET_CHARACTERS = 500
+from searches.services.trying import MOST_PROMPT_CHARACTERS, MOST_TARGET_CHARACTERS
+
 MOST_UPLOAD_BYTES = 20_000_000
 
 

@@ -33,6 +33,8 @@ OFFERED_SCENES = 12
 MOST_SHOWN_BOXES = 200
 MOST_LABEL_CHARACTERS = 200
 MOST_REQUEST_CHARACTERS = 60_000
+MOST_PROMPT_CHARACTERS = 20_000
+MOST_TARGET_CHARACTERS = 500
 Values = dict[str, Any]
 
 
@@ -66,11 +68,15 @@ class AskedPicture:
 
 
 def drawn_scenes(by: User) -> list[Job]:
-    """Return the scenes that a person drew last, newest first, each picture once."""
+    """Return the scenes that a person drew last, newest first, each picture once.
+
+    A job whose result has another shape, from another version of the lab, has no scene to offer.
+    """
     jobs = Job.objects.filter(kind=JobKind.RENDER_SCENE, state=JobState.DONE, created_by=by)
     newest: dict[str, Job] = {}
     for job in jobs.order_by("-created_at")[: 4 * OFFERED_SCENES]:
-        newest.setdefault(job.result["image_sha256"], job)
+        if _is_scene(job):
+            newest.setdefault(job.result["image_sha256"], job)
     return list(newest.values())[:OFFERED_SCENES]
 
 
@@ -256,9 +262,27 @@ def _scene(scene_id: str, by: User) -> Job:
     scene = Job.objects.filter(
         pk=scene_id, kind=JobKind.RENDER_SCENE, state=JobState.DONE, created_by=by
     ).first()
-    if scene is None:
+    if scene is None or not _is_scene(scene):
         raise VlmLabError("This scene is gone.", hint="Draw it again on the domain's page.", field="scene")
     return scene
+
+
+def _is_scene(job: Job) -> bool:
+    """Whether a result holds what a question about the scene needs."""
+    drawn, params = job.result, job.params
+    if not isinstance(drawn, dict) or not isinstance(params, dict):
+        return False
+    question, decision = drawn.get("question"), drawn.get("decision")
+    return (
+        isinstance(drawn.get("image_sha256"), str)
+        and isinstance(drawn.get("concepts"), list)
+        and isinstance(params.get("domain"), str)
+        and isinstance(question, dict)
+        and isinstance(question.get("prompt"), str)
+        and isinstance(question.get("options"), dict)
+        and isinstance(decision, dict)
+        and isinstance(decision.get("action"), str)
+    )
 
 
 def _question_params(drawn: Mapping[str, Any] | None) -> Values:

@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from searches.enums import JobKind, JobState
 from searches.models import ApiKey, AuditEntry, Job, SutRecord
 from searches.services.keys import create_key
+from searches.services.trying import MOST_PROMPT_CHARACTERS
 from tests.doubles import paint_png
 from tests.factories import make_sut
 from tests.searches.api.asking import Program
@@ -296,6 +297,44 @@ def test_more_than_one_thing_to_ask_is_refused():
     assert "not both" in problem["message"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "field", "sentence"),
+    [
+        ({"promt": "What?"}, "promt", "There is no field called “promt”."),
+        ({"image": SimpleUploadedFile("a.png", b"x")}, "image", "There is no field called “image”."),
+        ({"picture": "a.png"}, "picture", "This is no file."),
+    ],
+)
+def test_a_field_of_the_form_that_is_not_known_is_refused_by_its_name(fields, field, sentence):
+    make_sut("pocket")
+    program = Program()
+
+    problem = program.upload("/suts/pocket/try", scene=str(uuid4()), **fields)
+
+    assert (program.status, problem["field"]) == (422, field)
+    assert sentence in problem["message"]
+
+
+def test_a_prompt_may_be_as_long_as_on_the_page():
+    make_sut("pocket")
+    program = Program()
+    picture = paint_png((9, 9, 9))
+
+    long = program.upload(
+        "/suts/pocket/try",
+        picture=SimpleUploadedFile("a.png", picture),
+        prompt="x" * MOST_PROMPT_CHARACTERS,
+    )
+    assert (program.status, long["kind"]) == (202, "try_sut")
+
+    problem = program.upload(
+        "/suts/pocket/try",
+        picture=SimpleUploadedFile("a.png", picture),
+        prompt="x" * (MOST_PROMPT_CHARACTERS + 1),
+    )
+    assert (program.status, problem["field"]) == (422, "prompt")
+
+
 def test_a_request_of_too_many_parts_is_told_as_such():
     make_sut("pocket")
     program = Program()
@@ -324,3 +363,9 @@ def test_a_job_at_work_says_how_far_it_is_and_nothing_else():
 
     assert first["result"] == {"n_answered": 8, "n_calls": 40}
     assert (same, later["result"]["n_answered"]) == (304, 16)
+
+
+def test_a_system_whose_stored_settings_have_no_shape_is_listed_without_any():
+    SutRecord.objects.filter(pk=make_sut("odd").pk).update(params=[1, 2])
+
+    assert [item["params"] for item in Program().get("/suts")["items"]] == [{}]

@@ -248,3 +248,18 @@ def test_jobs_are_for_researchers():
     assert statuses(f"/jobs/{job.pk}/") == {
         "": 302, "admin": 200, "researcher": 200, "reviewer": 403, "annotator": 403,
     }  # fmt: skip
+
+
+def test_a_drawn_scene_of_another_shape_is_neither_offered_nor_in_the_way(browser, person):
+    good = drawn_scene(person)
+    for result in ({}, {"image_sha256": "a" * 64}, [], {"image_sha256": None, "question": {}}):
+        Job.objects.filter(pk=drawn_scene(person).pk).update(result=result)
+    old = drawn_scene(person)
+    Job.objects.filter(pk=old.pk).update(result={"image_sha256": "a" * 64})
+    make_sut("pocket")
+
+    page = browser.get("/suts/pocket/try/")
+    sent = browser.post("/suts/pocket/try/", {"scene": str(old.pk), "mode": "choice"})
+
+    assert [value for value, _ in page.context["form"].fields["scene"].choices] == ["", str(good.pk)]
+    assert (browser.get("/suts/compare/").status_code, sent.status_code) == (200, 422)
