@@ -264,6 +264,9 @@ LOGGING = {
     # The DEBUG lines of the last two repeat headers and parts of requests, in which a key may stand.
     "loggers": {
         "axes": {"level": "WARNING"},
+        # Its WARNING lines repeat each answered 4xx, such as a form with an error; 5xx are ERROR lines, and
+        # refusals that matter have loggers of their own (django.security, axes).
+        "django.request": {"level": "ERROR"},
         "httpcore2": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},  # its INFO lines repeat each address
         "botocore": {"level": "INFO"},

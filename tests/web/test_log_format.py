@@ -4,6 +4,7 @@ import logging
 import sys
 
 import pytest
+from django.test import Client
 
 from vlmlab.web.log_format import RedactingFormatter
 
@@ -52,3 +53,14 @@ def test_libraries_that_log_every_address_and_header_stay_silent_at_any_level_of
         root.setLevel(before)
 
     assert levels == [False, True]
+
+
+@pytest.mark.django_db
+def test_an_answered_error_leaves_no_line_but_a_forged_request_and_a_bug_do(client, caplog):
+    assert client.get("/nowhere/").status_code == 404
+    answered = [record.name for record in caplog.records]
+    assert Client(enforce_csrf_checks=True).post("/login/", {}).status_code == 403
+
+    assert answered == []
+    assert "django.security.csrf" in [record.name for record in caplog.records]
+    assert logging.getLogger("django.request").isEnabledFor(logging.ERROR)
