@@ -108,7 +108,7 @@ class SearchRun(models.Model):
     @property
     def etag(self) -> str:
         """Changes whenever a page that shows the run must change."""
-        return f"{self.pk}-{self.state}-{self.step}-{self.fence}"
+        return f"{self.pk}-{self.state}-{self.step}-{self.fence}-{self.n_calls}"
 
 
 class Trial(models.Model):

@@ -16,6 +16,7 @@ from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, natural_ending, outage_of
 from searches.services.leases import Lease, LeaseLost, release_paused
 from searches.services.live import LiveSearch, keep, live_search
+from searches.services.outages import is_unanswered, note_unanswered
 from searches.services.paid_answers import keeping_paid
 from searches.services.presence import presence
 from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
@@ -184,6 +185,9 @@ class _Slice:
         sut = _same_sut(run)
         load_seconds = time.monotonic() - loading
         batch = self.answer(run, live, queries, sut=sut)
+        if is_unanswered(run, batch):
+            note_unanswered(run, batch, lease=self.lease)
+            return
         with keeping_paid(run, batch, lease=self.lease):
             self.write(run, live, batch, started=started, load_seconds=load_seconds)
 

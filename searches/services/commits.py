@@ -113,6 +113,7 @@ def counter_values(
             "fruitless_batches": fruitless,
             "fingerprint": run.checkpoint.get("fingerprint") or batch.fingerprint,
             "asked_in": run.checkpoint.get("asked_in") or question_words(asking_of(run.sut)),
+            "unanswered_because": "",
             "is_refused": is_refused(run.sut, [one.reply for one in samples if one.is_sent]),
         },
         "stage": live.search.stage,

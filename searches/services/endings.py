@@ -13,6 +13,7 @@ from vlmlab.web.numbers import write_many
 
 MAX_FRUITLESS_BATCHES = 3
 FEWEST_REFUSED_CALLS = 2
+RESUME_AND_ASK = "resume the run, then ask the failed calls again."
 HOPELESS = frozenset({"key", "model", "quota", "address"})
 PASSING = frozenset({"connection", "timeout", "rate_limit", "overloaded", "server"})
 """Kinds of failed calls (``SutReply.failure_kind``): no call can do better, and later ones may."""
@@ -61,14 +62,16 @@ def outage_of(run: SearchRun) -> VlmLabError | None:
     is_refused_now = run.checkpoint.get("is_refused", False)
     if batches < MAX_FRUITLESS_BATCHES and not is_refused_now:
         return None
+    unanswered = run.checkpoint.get("unanswered_because", "")
     last = (
         run.samples.exclude(error="").order_by("-step", "-position").values_list("error", "verdict").first()
     )
-    reason, verdict = last or ("", "")
+    reason, verdict = (unanswered, "") if unanswered else last or ("", "")
+    then = "resume the run: it asks the same again." if unanswered else RESUME_AND_ASK
     if is_refused_now:
         return VlmLabError(
             f"{run.sut.name} refused every call of the last batch: {reason}",
-            hint="Put that right on its page, resume the run, then ask the failed calls again.",
+            hint=f"Put that right on its page, {then}",
         )
     if verdict == Verdict.INCOMPATIBLE:
         return VlmLabError(
@@ -77,5 +80,5 @@ def outage_of(run: SearchRun) -> VlmLabError | None:
         )
     return VlmLabError(
         f"{run.sut.name} answered none of {batches} batches in a row: {reason}",
-        hint="Repair the connection or the system, resume the run, then ask the failed calls again.",
+        hint=f"Repair the connection or the system, {then}",
     )

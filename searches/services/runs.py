@@ -286,7 +286,13 @@ def _requeue(
         ending="",
         dispatched_at=None,
         checkpoint=dict(checkpoint)
-        | {"fruitless_batches": 0, "is_refused": False, "retried_up_to": 0, "halts_after_retry": halts},
+        | {
+            "fruitless_batches": 0,
+            "is_refused": False,
+            "unanswered_because": "",
+            "retried_up_to": 0,
+            "halts_after_retry": halts,
+        },
         **values,
     )
     if not moved:

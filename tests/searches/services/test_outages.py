@@ -1,4 +1,4 @@
-"""A provider that refuses a whole batch at once halts the run at once; everything else gets three batches."""
+"""A provider that refuses everything halts a run at once, one that is away after three tries of one batch."""
 
 import threading
 
@@ -10,6 +10,7 @@ from searches.models import CachedReply, SpendDay, SutRecord
 from searches.services import advance as advancing
 from searches.services import sut_signals
 from searches.services.endings import is_refused, outage_of
+from searches.services.runs import resume_run
 from searches.services.suts import LoadedSut, params_of
 from tests.factories import make_run, make_sample, make_sut, make_trial
 from tests.searches.engine import advance, as_new_process, scripted, start_run
@@ -25,6 +26,7 @@ GAVE_UP = SutReply("", "other", call_error="The endpoint did not answer in time.
 ANSWER = SutReply("A")
 REFUSED_KEY = SutReply("", "other", call_error="Wrong key.", failure_kind="key")
 NOT_SENT = SutReply("", "other", call_error="Wrong key.", failure_kind="key", n_attempts=0)
+AWAY_NOW = CallFailure("connection", "Nothing answers at this address.", is_retryable=True, max_tries=1)
 AWAY = SutReply("", "other", call_error="Nothing answers.", failure_kind="connection")
 
 
@@ -170,18 +172,46 @@ def test_a_refusal_that_holds_for_every_call_halts_a_run_after_one_batch_of_one_
 
     advance(run)
 
-    assert (run.state, run.step, run.n_call_errors) == (RunState.PAUSED, 1, 1)
-    assert run.error.startswith(f"{run.sut.name} refused every call of the last batch: The server refused")
+    assert (run.state, run.step, run.n_calls, run.n_failed_calls) == (RunState.PAUSED, 0, 1, 1)
+    assert (
+        run.error == f"{run.sut.name} refused every call of the last batch: The server refused the API key."
+    )
+    assert run.hint == "Put that right on its page, resume the run: it asks the same again."
+    assert (run.n_call_errors, run.samples.count(), run.trials.count()) == (0, 0, 0)
 
 
-def test_a_server_that_is_away_halts_a_run_after_three_batches(monkeypatch):
-    away = CallFailure("connection", "Nothing answers at this address.", is_retryable=True)
-    run = remote_run(monkeypatch, FakeProvider(lambda number: away), slots=1)
+def test_a_server_that_is_away_halts_a_run_after_three_tries_of_the_same_batch(monkeypatch):
+    run = remote_run(monkeypatch, FakeProvider(lambda number: AWAY_NOW), slots=1)
 
     advance(run)
 
-    assert (run.state, run.step, run.n_call_errors) == (RunState.PAUSED, 3, 3)
-    assert "answered none of 3 batches in a row" in run.error
+    assert (run.state, run.step, run.n_failed_calls) == (RunState.PAUSED, 0, 3)
+    assert (run.n_call_errors, run.samples.count(), run.trials.count()) == (0, 0, 0)
+    assert run.error.endswith("answered none of 3 batches in a row: Nothing answers at this address.")
+    lines = list(run.events.filter(level="warning").values_list("text", flat=True))
+    again = "The same questions are asked again."
+    assert lines == [f"No call of the batch was answered: Nothing answers at this address. {again}"] * 2
+
+
+def test_a_server_that_was_away_costs_a_run_no_concept_set(monkeypatch):
+    undisturbed = remote_run(monkeypatch, FakeProvider(), slots=4)
+    advance(undisturbed)
+    CachedReply.objects.all().delete()
+    provider = FakeProvider(lambda number: AWAY_NOW if 4 < number <= 40 else None)
+    run = remote_run(monkeypatch, provider, slots=4)
+
+    while run.state != RunState.SUCCEEDED:
+        if run.state == RunState.PAUSED:
+            provider.fails = lambda number: None
+            as_new_process()
+            resume_run(run, by=None)
+        advance(run)
+
+    columns = ("step", "position", "trial__key", "number", "scene_seed", "verdict", "told_verdict")
+    asked = list(run.samples.values_list(*columns))
+    assert asked == list(undisturbed.samples.values_list(*columns))
+    assert (run.n_inferences, run.n_call_errors, run.checkpoint["fruitless_batches"]) == (16, 0, 0)
+    assert_money_agrees(run, usd=0.16)
 
 
 def test_a_refused_key_costs_three_calls_of_a_batch_and_the_rest_is_not_counted_as_sent(monkeypatch):
@@ -191,7 +221,7 @@ def test_a_refused_key_costs_three_calls_of_a_batch_and_the_rest_is_not_counted_
 
     advance(run)
 
-    assert (run.state, run.step, run.n_call_errors) == (RunState.PAUSED, 1, 8)
+    assert (run.state, run.step, run.n_call_errors) == (RunState.PAUSED, 0, 0)
     assert (provider.n_sent, run.n_calls, run.n_failed_calls, run.n_repeated_tries) == (3, 3, 3, 0)
     assert_money_agrees(run, usd=0.0)
 
@@ -199,7 +229,9 @@ def test_a_refused_key_costs_three_calls_of_a_batch_and_the_rest_is_not_counted_
 def assert_money_agrees(run, *, usd):
     """A run, its system and its days say the same."""
     sut = SutRecord.objects.get(pk=run.sut_id)
-    day = SpendDay.objects.aggregate(usd=Sum("cost_usd"), calls=Sum("n_calls"), tokens=Sum("input_tokens"))
+    day = SpendDay.objects.filter(sut=sut).aggregate(
+        usd=Sum("cost_usd"), calls=Sum("n_calls"), tokens=Sum("input_tokens")
+    )
     assert [run.spend_usd, sut.spend_usd, day["usd"]] == [pytest.approx(usd)] * 3
     assert run.n_calls == sut.n_calls == day["calls"]
     assert run.input_tokens == sut.input_tokens == day["tokens"]
