@@ -69,12 +69,14 @@ class Batch:
 
     Attributes:
         fingerprint: of the system as it was loaded.
+        change: what became of the system while it answered (a device that ran out of memory), "" for nothing.
     """
 
     samples: tuple[AnsweredSample, ...]
     render_seconds: float
     sut_seconds: float
     fingerprint: str
+    change: str = ""
 
 
 def answer_batch(
@@ -125,7 +127,8 @@ def answer_batch(
                 sample, prompts[i], reply, record, keys[i], is_cached, render_ms[i], is_same_system
             )
         )
-    return Batch(tuple(samples), drawn - started, time.monotonic() - drawn, sut.fingerprint)
+    change = "" if is_same_system else sut.info.details.get("batch size", "its identity changed")
+    return Batch(tuple(samples), drawn - started, time.monotonic() - drawn, sut.fingerprint, change)
 
 
 def _ask(

@@ -18,7 +18,7 @@ from searches.services.findings import record_findings
 from searches.services.leases import Lease, LeaseLost, lease_end
 from searches.services.live import LiveSearch
 from searches.services.run_log import log_events
-from searches.services.suts import asking_of
+from searches.services.suts import asking_of, note_change
 from searches.services.tallies import count_by_expected, set_counters
 from vlmlab.core.replies.version import READER_VERSION
 from vlmlab.core.revelio.types import Key, Verdict
@@ -86,6 +86,9 @@ def commit_batch(
         lines = record_findings(run, new, domain=live.domain, at_inference=answers_after(run, batch))
         if live.search.stage != run.stage:
             lines.insert(0, stage_line(live.search.stage))
+        if batch.change:
+            note_change(run.sut, batch.change)
+            lines.insert(0, f"{run.sut.name} goes on with another batch size: {batch.change}.")
         log_events(run.pk, lines)
         crash_point("inside_commit_last")
 

@@ -269,6 +269,12 @@ def _identity(kind: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name not in sut_kind(kind).unidentifying}
 
 
+def note_change(sut: SutRecord, change: str) -> None:
+    """Show on the page of a system what became of it since it was loaded; its next load shows it afresh."""
+    details = SutRecord.objects.select_for_update().values_list("details", flat=True).get(pk=sut.pk)
+    SutRecord.objects.filter(pk=sut.pk).update(details={**details, "batch size": change})
+
+
 def _note_version(sut: SutRecord, info: SutInfo) -> None:
     SutVersion.objects.update_or_create(
         sut=sut, fingerprint=info.fingerprint, defaults={"params": sut.params, "details": info.details}

@@ -324,10 +324,16 @@ def test_replies_given_while_a_system_became_another_one_are_not_reused(monkeypa
         fingerprint[0] = "b" * 64
         return answer(self, requests)
 
-    monkeypatch.setattr(ScriptedSut, "info", property(lambda self: SutInfo("scripted", fingerprint[0], 8)))
+    smaller = {"batch size": "4 (lowered from 8: the device ran out of memory)"}
+    monkeypatch.setattr(
+        ScriptedSut, "info", property(lambda self: SutInfo("scripted", fingerprint[0], 8, smaller))
+    )
     monkeypatch.setattr(ScriptedSut, "generate", answer_and_change)
 
     advance(run)
 
     assert run.n_inferences == 16
     assert CachedReply.objects.count() == 8
+    said = f"{run.sut.name} goes on with another batch size: {smaller['batch size']}."
+    assert run.events.filter(text=said).count() == 1
+    assert SutRecord.objects.get(pk=run.sut_id).details["batch size"] == smaller["batch size"]
