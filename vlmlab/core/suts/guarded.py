@@ -10,7 +10,7 @@ from weakref import WeakSet
 
 import httpcore2
 
-from vlmlab.core.suts.network import NetworkPolicy, refusal_of
+from vlmlab.core.suts.network import NetworkPolicy, how_to_allow, refusal_of
 
 Resolver = Callable[[str, int], Sequence[str]]
 Connector = Callable[[str, int, float], httpcore2.NetworkStream]
@@ -23,11 +23,13 @@ class AddressRefused(Exception):  # noqa: N818 - says what happened to an addres
 
     Args:
         reason: a sentence about the address.
+        hint: what to do about it; may be empty.
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, hint: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
+        self.hint = hint
 
 
 class Deadline(threading.local):
@@ -141,7 +143,7 @@ class GuardedBackend(httpcore2.NetworkBackend):
             reason = refusal_of(address, port, scheme=self._scheme, policy=self._policy)
             if reason:
                 shown = address if address == host else f"{host} is {address}, which"
-                raise AddressRefused(f"{shown} {reason}.")
+                raise AddressRefused(f"{shown} {reason}.", how_to_allow(address, port))
         return found
 
 

@@ -130,7 +130,9 @@ class JsonEndpoint:
             raise
         except AddressRefused as error:
             raise CallFailure(
-                "address", f"The connection was refused here: {error.reason} {_ASK}", is_retryable=False
+                "address",
+                f"The connection was refused here: {error.reason} {error.hint}".rstrip(),
+                is_retryable=False,
             ) from None
         except httpcore2.ConnectTimeout:
             raise self._timed_out("nobody answered at") from None
@@ -239,9 +241,6 @@ class JsonEndpoint:
             "connection", f"The connection to {where} broke before the answer was complete. Try again.",
             is_retryable=True,
         )  # fmt: skip
-
-
-_ASK = "Whoever runs the site can allow local servers in VLMLAB_ENDPOINT_ALLOW."
 
 
 def _why(cause: object) -> str:

@@ -28,10 +28,7 @@ _HOST = re.compile(
 _ENDS_IN_NUMBER = re.compile(r"(?:^|\.)(?:\d+|0x[0-9a-f]*)\.?$")
 _PORTS = {"http": 80, "https": 443}
 _LOCAL_ENDINGS = ("localhost", "local", "internal", "lan", "home", "corp", "intranet", "arpa")
-_ASK_FOR_ENTRY = (
-    "Use https and port 443 for a public server; for a local one ask whoever runs the site to add its "
-    "network and port to VLMLAB_ENDPOINT_ALLOW, such as 127.0.0.1:8000."
-)
+_FOR_PUBLIC = "Use https and port 443 for a public server. "
 _PUBLIC_V6 = IPv6Network("2000::/3")
 # From the special-purpose registries of IANA (RFC 6890 and later); IPv6 blocks outside 2000::/3 are
 # never public, so only those inside stand here.
@@ -156,7 +153,11 @@ def check_endpoint(url: str, policy: NetworkPolicy) -> Endpoint:
     if literal is not None:
         reason = refusal_of(str(literal), endpoint.port, scheme=endpoint.scheme, policy=policy)
         if reason:
-            raise _refused(f"The address {endpoint.host} {reason}.", _ASK_FOR_ENTRY)
+            for_public = _FOR_PUBLIC if is_public(literal) else ""
+            raise _refused(
+                f"The address {endpoint.host} {reason}.",
+                for_public + how_to_allow(endpoint.host, endpoint.port),
+            )
         return endpoint
     is_ordinary = endpoint.scheme == "https" and endpoint.port == 443 and not _is_local_name(endpoint.host)
     if not is_ordinary and not any(
@@ -167,7 +168,7 @@ def check_endpoint(url: str, policy: NetworkPolicy) -> Endpoint:
             f"{what} is a local address, and no local server on port {endpoint.port} is allowed."
             if endpoint.scheme == "https" and endpoint.port == 443
             else f"{what} is neither https on port 443 nor a local server that is allowed.",
-            _ASK_FOR_ENTRY,
+            _FOR_PUBLIC + how_to_allow(endpoint.host, endpoint.port),
         )
     return endpoint
 
@@ -198,6 +199,25 @@ def refusal_of(address: str, port: int, *, scheme: str, policy: NetworkPolicy) -
     if port != 443:
         return "is a public one, where only port 443 is allowed"
     return ""
+
+
+def how_to_allow(host: str, port: int) -> str:
+    """Return what to do so that a refused server may be asked, with the entry that the list takes.
+
+    Args:
+        host: an address, or a name, which is not looked up.
+        port: the port of the server.
+    """
+    found = _literal("127.0.0.1" if host == "localhost" else host)
+    if found is None:
+        return (
+            f"For a server of your own ask whoever runs the site to add its address and port to "
+            f"VLMLAB_ENDPOINT_ALLOW: the address of {host}, then :{port}, such as 10.1.2.3:{port}."
+        )
+    if any(found in block for block in _NEVER if block.version == found.version):
+        return "No setting opens it; use another address."
+    entry = f"[{found}]:{port}" if isinstance(found, IPv6Address) else f"{found}:{port}"
+    return f"For a server of your own ask whoever runs the site to add {entry} to VLMLAB_ENDPOINT_ALLOW."
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
