@@ -14,6 +14,7 @@ from searches.forms.sut_sections import ADVANCED, SECTIONS, SectionPlan
 from searches.models import SutRecord
 from searches.services.calibrations import CALLS
 from searches.services.checkpoints import known_checkpoints
+from searches.services.key_addresses import refusals
 from searches.services.keys import checked_secret, keys_for
 from searches.services.registering import KeyWish
 from searches.services.sut_settings import Leaf, leaves, value_at, with_values
@@ -25,6 +26,7 @@ from vlmlab.core.suts.kinds import SutKind, sut_kind
 
 LOCAL_KIND = "transformers_local"
 NEW_KEY, NO_KEY = "new", ""
+PREVIEW = "preview"  # name of the button that shows the exact request
 # Settings of a local checkpoint that have fields of their own: a folder to choose, or a hub id.
 PLACE = frozenset({"checkpoint", "source"})
 WIDE = frozenset({"asking__prompt_style", "folder"})
@@ -158,6 +160,8 @@ class SutForm(forms.Form):
             self._check_key(cleaned)
         for error in self._complaints():
             self.add_core_error(error)
+        for refusal in self._refusals(cleaned):
+            self.add_core_error(refusal)
         return cleaned
 
     def _check_place(self, cleaned: Mapping[str, Any]) -> None:
@@ -191,6 +195,20 @@ class SutForm(forms.Form):
         except ValidationError as error:
             return config_errors(error, self.kind.params)
         return []
+
+    def _refusals(self, cleaned: Mapping[str, Any]) -> list[VlmLabError]:
+        """Return what is wrong with address and key, also while other settings are wrong."""
+        if "base_url" in self.errors or not self.kind.key_words or PREVIEW in self.data:
+            return []  # a preview connects to nothing and may show an address that is not allowed yet
+        choice = cleaned.get("api_key", NO_KEY)
+        is_stored = choice not in (NO_KEY, NEW_KEY)
+        return refusals(
+            self.kind.name,
+            address=str(self.params().get("base_url", "")),
+            stored_key=int(choice) if is_stored else None,
+            is_kept=choice == self.initial.get("api_key"),
+            new_key_name=(cleaned.get("key_name") or cleaned.get("name", "")) if choice == NEW_KEY else "",
+        )
 
     def add_core_error(self, error: VlmLabError) -> None:
         """Put an error of the core or a service at its field, in the words of this form."""

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from searches.models import ApiKey, User
 from searches.services.audit import record
+from searches.services.key_addresses import key_name_taken
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.suts.kinds import SUT_KINDS, sut_kind
 from vlmlab.core.suts.origins import origin_of_address
@@ -91,9 +92,7 @@ def create_key(*, name: str, kind: str, secret: str, by: User | None, address: s
                 created_by=by,
             )
     except IntegrityError as error:
-        raise ConfigError(
-            f"There is already a key called “{name}”.", hint="Choose another name.", field="name"
-        ) from error
+        raise key_name_taken(name) from error
     record(by, "stored", key, after={"name": name, "kind": kind, "origin": origin})
     return key
 

@@ -84,7 +84,8 @@ def test_every_setting_of_a_kind_stands_in_its_form_once(kind):
 
 
 @pytest.mark.parametrize("name", list(SUT_PRESETS))
-def test_a_preset_that_is_sent_as_it_is_shown_keeps_every_setting(name):
+def test_a_preset_that_is_sent_as_it_is_shown_keeps_every_setting(name, settings):
+    settings.ENDPOINT_ALLOW = ["127.0.0.1:1-65535"]
     preset = SUT_PRESETS[name]
     model = str(preset.params.get("model") or "m-1")
     form = RegisterSutForm(
@@ -213,6 +214,24 @@ def test_after_an_error_everything_stands_as_it_was_typed_but_the_key_must_be_pa
     assert ('value="Team"' in html, 'value="900"' in html, "Q: {question}!" in html) == (True, True, True)
     assert "paste it again" in errors["secret"][0]
     assert list(errors) == ["concurrency", "secret"]
+
+
+def test_address_and_key_are_judged_in_the_same_round_as_everything_else():
+    create_key(name="Team", kind="gemini", secret=SECRET, by=None)
+    far = create_key(name="Far", kind="openai_chat", secret=SECRET, by=None, address="https://far.example/v1")
+    browser = browser_of(Role.RESEARCHER)
+
+    address = browser.post(
+        OPENAI, sent("openai_chat", model="", base_url="http://10.0.0.7:8000/v1", concurrency="0")
+    )
+    stored = browser.post(OPENAI, sent("openai_chat", name="", temperature="3", api_key=str(far.pk)))
+    named = browser.post(GEMINI, sent("gemini", temperature="3", secret=SECRET, key_name="Team"))
+
+    assert sorted(address.context["form"].errors) == ["base_url", "concurrency", "model"]
+    assert "add 10.0.0.7:8000 to" in address.context["form"].errors["base_url"][0]
+    assert sorted(stored.context["form"].errors) == ["api_key", "name", "temperature"]
+    assert "is only for https://far.example" in stored.context["form"].errors["api_key"][0]
+    assert sorted(named.context["form"].errors) == ["key_name", "secret", "temperature"]
 
 
 def test_a_refused_address_stores_no_key_either():
