@@ -17,6 +17,7 @@ from searches.services.live import config_of
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 from searches.services.spending import (
+    LONGEST,
     NO_LIMIT,
     UNKNOWN_HINT,
     check_first_batch,
@@ -264,7 +265,8 @@ def _check_new_limit(run: SearchRun, new_limit: float) -> None:
         )
     if new_limit < run.spend_usd + batch:
         raise VlmLabError(
-            f"{write_money(run.spend_usd)} are spent; the next batch may cost up to {write_money(batch)}.",
+            f"{write_money(run.spend_usd)} are spent; the next batch may cost up to {write_money(batch)} "
+            f"{LONGEST}.",
             hint=f"Enter at least {write_money_up(run.spend_usd + batch)}, or nothing for no limit.",
             field="new_limit",
         )

@@ -28,6 +28,7 @@ HOLDING_STATES = (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED)
 SMALLEST_USD = 1e-9  # sums of floats differ by less; no call costs as little
 TRIED_PROMPT = 4_000  # characters
 TRIED_SIZE = (1_568, 1_568)
+LONGEST = "if every reply is as long as it may be"
 UNKNOWN_HINT = "Enter both prices on the system's page, or leave the limit empty to spend without one."
 
 
@@ -193,8 +194,8 @@ def check_may_spend(
     if _is_short(cap - spent - held, cost):
         raise SpendingLimitError(
             f"{_sut_limit(sut, Limits(None, 0.0, cap, spent, held))} "
-            f"{write_many(calls, 'more call')} may cost up to {write_money(cost)}.",
-            hint="Raise the spending limit on the system's page.",
+            f"{write_many(calls, 'more call')} may cost up to {write_money(cost)} {LONGEST}.",
+            hint="Raise the spending limit on the system's page, or lower Longest reply there.",
         )
     if job is not None:
         hold(job, cost)
@@ -221,21 +222,22 @@ def check_first_batch(sut: SutRecord, config: RevelioConfig, *, domain: Domain) 
     batch = f"The first batch of {write_many(batch_size(config), 'call')} to {sut.name}"
     if _is_short(config.spend_cap_usd, cost):
         raise VlmLabError(
-            f"{batch} may cost up to {write_money(cost)}.",
-            hint="Enter at least that, or ask fewer questions at a time.",
+            f"{batch} may cost up to {write_money(cost)} {LONGEST}.",
+            hint="Enter at least that, ask fewer questions at a time, or lower Longest reply on the system's "
+            "page.",
             field="spend_cap_usd",
         )
     limits = Limits(None, 0.0, sut_cap, sut.spend_usd)
     if _is_short(limits.sut_left, cost):
         raise VlmLabError(
-            f"{_sut_limit(sut, limits)} {batch} may cost up to {write_money(cost)}.",
-            hint="Raise the spending limit on the system's page, or choose another system.",
+            f"{_sut_limit(sut, limits)} {batch} may cost up to {write_money(cost)} {LONGEST}.",
+            hint="Raise the spending limit or lower Longest reply on the system's page, or choose another.",
             field="suts",
         )
 
 
 def _check_batch(sut: SutRecord, limits: Limits, cost: float, *, n_calls: int) -> None:
-    batch = f"The next {write_many(n_calls, 'call')} may cost up to {write_money(cost)}"
+    batch = f"The next {write_many(n_calls, 'call')} may cost up to {write_money(cost)} {LONGEST}"
     if _is_short(limits.run_left, cost):
         raise SpendingLimitError(
             f"The spending limit of this run is reached: {write_money(limits.run_spent)} of "

@@ -35,7 +35,7 @@ def test_a_run_pauses_before_the_batch_that_may_pass_its_limit():
     assert run.spend_usd == pytest.approx(0.16)
     assert run.error == (
         "The spending limit of this run is reached: $0.16 of $0.20 are spent. The next 8 calls may cost up "
-        "to $0.08, so nothing of them was sent."
+        "to $0.08 if every reply is as long as it may be, so nothing of them was sent."
     )
     assert run.hint == "Raise the limit to go on, or end the run with what it has."
     assert run.events.last().text == f"{run.error} {run.hint}"
@@ -107,7 +107,10 @@ def test_a_limit_taken_away_lets_a_run_go_on_without_one():
         (0.08, "Enter more than the $0.08 that are spent already."),
         (float("nan"), "Enter more than the $0.08 that are spent already."),
         (float("inf"), "Enter more than the $0.08 that are spent already."),
-        (0.12, "$0.08 are spent; the next batch may cost up to $0.08."),
+        (
+            0.12,
+            "$0.08 are spent; the next batch may cost up to $0.08 if every reply is as long as it may be.",
+        ),
     ],
 )
 def test_a_new_limit_must_leave_room_for_the_next_batch(new_limit, message):
@@ -221,7 +224,10 @@ def test_tries_need_room_in_the_limit_of_the_system():
     with pytest.raises(VlmLabError) as caught:
         check_may_spend(sut, calls=40)
 
-    assert caught.value.message.endswith("$1.20 of $2.00 are spent. 40 more calls may cost up to $20.00.")
+    assert caught.value.message.endswith(
+        "$1.20 of $2.00 are spent. "
+        "40 more calls may cost up to $20.00 if every reply is as long as it may be."
+    )
     check_may_spend(make_sut(params={"price_usd": 0.5}), calls=40)
 
 
@@ -232,7 +238,12 @@ def test_a_search_whose_first_batch_does_not_fit_is_refused_at_the_field():
         start_run(scripted("empty", price_usd=0.5, spend_cap_usd=3.0))
 
     assert of_run.value.field == "spend_cap_usd"
-    assert of_run.value.message == "The first batch of 8 calls to Dear may cost up to $4.00."
+    assert (
+        of_run.value.message
+        == "The first batch of 8 calls to Dear may cost up to $4.00 if every reply is as long as it may be."
+    )
+    assert "lower Longest reply" in of_run.value.hint
+    assert "lower Longest reply" in of_system.value.hint
     assert of_system.value.field == "suts"
     assert "$0.00 of $3.00 are spent" in of_system.value.message
     assert SearchRun.objects.count() == 0
