@@ -45,6 +45,15 @@ def test_registering_begins_with_a_choice_of_presets_and_kinds():
     assert "kind=scripted" not in page
 
 
+def test_the_choice_is_short_kinds_come_first_and_each_family_is_folded():
+    page = browser_of(Role.RESEARCHER).get("/suts/new/").content.decode()
+
+    families = [group.family for group in preset_groups()]
+    assert [family for family in families if f"<summary><h3>{family}</h3>" not in page] == []
+    assert page.count('<details class="family">') == len(families)
+    assert page.index('href="?kind=') < page.index('href="?preset=')
+
+
 def test_what_holds_for_a_whole_family_of_presets_is_said_once():
     groups = {group.family: group for group in preset_groups()}
 
