@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from searches.models import SutRecord
-from searches.services.sut_words import choice_word, with_unit
+from searches.services.sut_words import setting_word, with_unit
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.suts.kinds import parse_params, sut_kind
 
@@ -140,9 +140,9 @@ def _shown(leaf: Leaf, value: Any, meanings: Mapping[str, str]) -> str:
     if value in (None, "", (), {}):
         return meanings.get(leaf.path, "not set")
     if get_origin(leaf.info.annotation) is Literal:
-        return choice_word(leaf.path, str(value))
+        return setting_word(leaf.path, str(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return with_unit(leaf.path, f"{value:,.10g}")
+        return with_unit(leaf.path, value)
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 

@@ -37,9 +37,6 @@ UNITS = {
     "max_output_tokens": "tokens",
     "max_image_side": "pixels",
     "timeout_s": "seconds",
-    "input_price_usd": "US dollars",
-    "output_price_usd": "US dollars",
-    "spend_cap_usd": "US dollars",
 }
 
 
@@ -48,6 +45,15 @@ def choice_word(path: str, value: str) -> str:
     return CHOICE_WORDS.get(path, {}).get(value, value.capitalize())
 
 
-def with_unit(path: str, value: str) -> str:
+def setting_word(path: str, value: str) -> str:
+    """Return a value of a choice as it stands beside others: a small letter first, but not in names."""
+    word = choice_word(path, value)
+    return word[:1].lower() + word[1:] if word[1:].islower() else word
+
+
+def with_unit(path: str, value: float) -> str:
     """Return a number with its unit, where the setting has one."""
-    return f"{value} {UNITS[path]}" if path in UNITS else value
+    if path.endswith("_usd"):
+        return f"${value:,.2f}" if round(value, 2) == value else f"${value:,.10g}"
+    number = f"{value:,.10g}"
+    return f"{number} {UNITS[path]}" if path in UNITS else number

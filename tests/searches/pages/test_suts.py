@@ -162,10 +162,10 @@ def test_a_system_page_shows_settings_in_the_words_and_units_of_the_form():
     overview = browser_of(Role.RESEARCHER).get("/suts/far/").context["overview"]
 
     shown = {one.name: one.value for _, settings in overview.setting_groups for one in settings}
-    assert (shown["Coordinates"], shown["Order"]) == ("Shares of the picture", "x first (xyxy)")
-    assert (shown["Syntax"], shown["Thinking"]) == ("JSON", "Low")
+    assert (shown["Coordinates"], shown["Order"]) == ("shares of the picture", "x first (xyxy)")
+    assert (shown["Syntax"], shown["Thinking"]) == ("JSON", "low")
     assert (shown["Time limit"], shown["Longest side"]) == ("120 seconds", "1,568 pixels")
-    assert shown["Spending limit of the system"] == "1,500 US dollars"
+    assert shown["Spending limit of the system"] == "$1,500.00"
     assert shown["Price of a million input tokens"] == "unknown"
 
 
