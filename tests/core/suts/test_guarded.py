@@ -80,6 +80,7 @@ def test_a_name_that_changes_its_address_is_refused_at_the_next_connection():
     assert refusal.value.reason == (
         "rebound.example.com is 127.0.0.1, which is a local or reserved one and not allowed."
     )
+    assert "add 127.0.0.1:443 to VLMLAB_ENDPOINT_ALLOW" in refusal.value.hint
 
 
 def test_the_next_address_is_tried_when_one_does_not_answer():

@@ -92,7 +92,7 @@ def test_check_endpoint_shows_no_password_and_names_the_setting():
         ("http://127.0.0.1:9911/v1", "add 127.0.0.1:9911 to VLMLAB_ENDPOINT_ALLOW"),
         ("http://localhost:1234/v1", "add 127.0.0.1:1234 to VLMLAB_ENDPOINT_ALLOW"),
         ("http://[fd00::7]:8080", "add [fd00::7]:8080 to VLMLAB_ENDPOINT_ALLOW"),
-        ("http://gpu-box:8001/v1", "the address of gpu-box, then :8001, such as 10.1.2.3:8001"),
+        ("http://gpu-box:8001/v1", "add the address of gpu-box with its port, such as 10.1.2.3:8001, to"),
         ("https://8.8.8.8:8443", "Use https and port 443 for a public server."),
         ("http://169.254.169.254", "No setting opens it"),
     ],
@@ -102,7 +102,7 @@ def test_the_hint_names_the_entry_that_the_allow_list_takes(url, hint):
         check_endpoint(url, NOTHING_LOCAL)
 
     assert hint in caught.value.hint
-    for entry in re.findall(r"add (\S+) to", caught.value.hint):
+    for entry in re.findall(r"add (\S+) to V", caught.value.hint):
         check_endpoint(url, policy_of([entry]))
 
 

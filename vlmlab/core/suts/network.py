@@ -211,8 +211,8 @@ def how_to_allow(host: str, port: int) -> str:
     found = _literal("127.0.0.1" if host == "localhost" else host)
     if found is None:
         return (
-            f"For a server of your own ask whoever runs the site to add its address and port to "
-            f"VLMLAB_ENDPOINT_ALLOW: the address of {host}, then :{port}, such as 10.1.2.3:{port}."
+            f"For a server of your own ask whoever runs the site to add the address of {host} with its port, "
+            f"such as 10.1.2.3:{port}, to VLMLAB_ENDPOINT_ALLOW."
         )
     if any(found in block for block in _NEVER if block.version == found.version):
         return "No setting opens it; use another address."
