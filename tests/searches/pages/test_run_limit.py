@@ -38,7 +38,7 @@ def test_the_page_says_what_was_spent_what_the_limit_is_and_what_the_next_batch_
 
     assert "$0.16 of $0.20" in page
     assert "<dt>Next batch, at most</dt><dd>$0.08</dd>" in page
-    assert "as long as its <b class=\"strong\">Longest reply</b> allows" in page
+    assert 'as long as its <b class="strong">Longest reply</b> allows' in page
     assert "Set the limit and resume" in page
     assert 'name="new_limit" value="0.4"' in page  # never empty by itself: that would be no limit
     assert 'id="resume-run"' not in page  # it would pause again at once
@@ -75,7 +75,10 @@ def test_an_empty_limit_is_none():
         ("-3", "Enter more than the $0.16 that are spent already."),
         ("nan", "Enter an amount such as 2.50, or nothing for no limit."),
         ("plenty", "Enter an amount such as 2.50, or nothing for no limit."),
-        ("0.2", "$0.16 are spent; the next batch may cost up to $0.08 if every reply is as long as it may be. Enter at least $0.24"),
+        (
+            "0.2",
+            "the next batch may cost up to $0.08 if every reply is as long as it may be. Enter at least $0.24",
+        ),
     ],
 )
 def test_a_limit_that_leaves_no_room_is_refused_at_its_field(entered, complaint):
