@@ -77,7 +77,7 @@ def test_an_empty_limit_is_none():
         ("plenty", "Enter an amount such as 2.50, or nothing for no limit."),
         (
             "0.2",
-            "the next batch may cost up to $0.08 if every reply is as long as it may be. Enter at least $0.24",
+            "may cost up to $0.08 if every reply is as long as it may be. Enter at least $0.24",
         ),
     ],
 )
