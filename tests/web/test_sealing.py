@@ -27,6 +27,7 @@ def test_a_sealed_secret_opens_to_what_was_sealed_and_shows_itself_nowhere():
 
     assert sealed.reveal() == SECRET
     assert [text for text in shown if SECRET in text] == []
+    assert [text for text in shown[:-1] if sealed.token in text] == []
 
 
 def test_two_seals_of_one_secret_differ_so_that_equal_keys_cannot_be_told():

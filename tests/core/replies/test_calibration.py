@@ -172,6 +172,22 @@ def test_judge_boxes_says_that_nothing_fits_a_system_that_guesses():
     assert verdict.sentence.startswith("No convention fits: declared 0-1000 xyxy (median IoU 0.")
 
 
+def test_judge_boxes_wants_half_an_overlap_also_where_no_other_convention_fits_better():
+    declared = CANDIDATE_CONVENTIONS["0-1000 xyxy"]
+
+    for share, status in ((0.8, "calibrated"), (0.6, "calibrated"), (0.45, "unclear")):
+        narrow = [
+            replace(one, box=(x0, y0, x0 + share * (x1 - x0), y1))
+            for one, (x0, y0, x1, y1) in ((one, one.box) for one in PICTURES)
+        ]
+
+        verdict = judge_boxes(PICTURES, [_written(one, declared) for one in narrow], declared)
+
+        assert verdict.median_iou == pytest.approx(share, abs=0.03)
+        assert verdict.median_iou > max(fit.median_iou for fit in verdict.fits if fit.name == "0-1000 yxyx")
+        assert verdict.status == status
+
+
 def test_judge_boxes_says_so_when_replies_hold_points():
     verdict = judge_boxes(PICTURES, [SutReply("(100, 200)")] * PROBE_SIZE, BoxConvention())
 

@@ -62,6 +62,21 @@ def test_two_tokens_are_never_the_same(browser):
     assert made(browser) != made(browser)
 
 
+def test_the_characters_that_the_list_shows_open_nothing(browser, person):
+    text = made(browser)
+    swapped = "A" if text[20] != "A" else "B"
+
+    assert tokens.person_of_token(text) == person
+    for other in (
+        text[:10],
+        text[:10] + "A" * 37,
+        text[:-1],
+        text[:20] + swapped + text[21:],
+        ApiToken.objects.get().digest,
+    ):
+        assert tokens.person_of_token(other) is None
+
+
 def test_a_token_expires_when_its_owner_wished(browser):
     made(browser, days="30")
     made(browser, days="forever")

@@ -14,7 +14,7 @@ from searches.services.leases import LeaseLost, take_lease
 from searches.services.live import config_of
 from searches.services.runs import cancel_run, raise_limit, resume_run
 from searches.services.slice_ends import SliceEnd
-from searches.services.spending import check_may_spend, limits_of, reserve
+from searches.services.spending import SpendingLimitError, check_may_spend, limits_of, reserve
 from tests.factories import make_sut
 from tests.searches.engine import advance, as_new_process, run_digest, scripted, start_run
 from vlmlab.core.errors import VlmLabError
@@ -258,6 +258,22 @@ def test_a_limit_cannot_be_set_where_the_price_is_unknown():
     assert caught.value.field == "spend_cap_usd"
     assert caught.value.message == "The price of No Price is unknown, so a spending limit cannot be kept."
     assert start_run(sut).state == RunState.QUEUED
+
+
+def test_nothing_is_sent_under_a_limit_that_an_unknown_price_cannot_keep():
+    sut = make_sut("no-price", kind="openai_chat", params={"model": "m"})
+    run = start_run(sut)
+    SearchRun.objects.filter(pk=run.pk).update(spend_cap_usd=3.0)
+    lease = take_lease("a", ["api"], run_id=run.pk)
+    run.refresh_from_db()
+
+    with pytest.raises(SpendingLimitError) as caught:
+        reserve(run, config_of(run), [Prompted("x", (448, 336))], lease=lease)
+
+    assert caught.value.message.startswith("The price of a call to No Price is unknown")
+    limited = make_sut("limited", kind="openai_chat", params={"model": "m", "spend_cap_usd": 3.0})
+    with pytest.raises(SpendingLimitError):
+        check_may_spend(limited, calls=1)
 
 
 def test_calls_are_counted_by_system_and_day():
