@@ -154,6 +154,19 @@ def test_inspect_checkpoint_refuses_damaged_weights(folder, data):
         inspect_checkpoint(folder)
 
 
+@pytest.mark.parametrize("places", [[(0, 4), (8, 12)], [(0, 4), (0, 4), (8, 12)], [(4, 8), (8, 12)]])
+def test_inspect_checkpoint_refuses_weights_that_leave_bytes_to_nobody_or_to_two(folder, places):
+    header = {
+        f"t{number}": {"dtype": "F32", "shape": [1], "data_offsets": place}
+        for number, place in enumerate(places)
+    }
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + bytes(12))
+
+    with pytest.raises(SutError, match="not a whole safetensors file"):
+        inspect_checkpoint(folder)
+
+
 def test_inspect_checkpoint_follows_the_weight_index(folder):
     (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
     index = {"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}

@@ -13,6 +13,7 @@ from vlmlab.core.errors import SutError
 torch = pytest.importorskip("torch")
 tiny = pytest.importorskip("tests.core.suts.tiny_checkpoints")
 asking = pytest.importorskip("tests.core.suts.local_asking")
+local_loading = pytest.importorskip("vlmlab.core.suts.local_loading")
 
 FAMILIES, WITH_VIDEO = asking.FAMILIES, asking.WITH_VIDEO
 loaded, question, one_thread = asking.loaded, asking.question, asking.one_thread
@@ -41,6 +42,28 @@ def test_a_processor_whose_video_part_needs_torchvision_loads_without_it_and_say
     said = "left out: that part of the processor needs torchvision; pictures are not affected"
     assert details["image backend"] == "pil"
     assert details.get("video") == (said if family in WITH_VIDEO else None)
+
+
+def test_the_library_is_told_to_run_no_code_to_read_safetensors_only_and_to_ask_no_network(
+    llava, monkeypatch
+):
+    told = []
+
+    class Spy:
+        def __init__(self, real):
+            self._real = real
+
+        def from_pretrained(self, folder, **settings):
+            told.append(settings)
+            return self._real.from_pretrained(folder, **settings)
+
+    monkeypatch.setattr(local_loading, "_MODELS", Spy(local_loading._MODELS))
+    monkeypatch.setattr(local_loading, "_PROCESSORS", Spy(local_loading._PROCESSORS))
+
+    loaded(llava)
+
+    assert {(one["trust_remote_code"], one["local_files_only"]) for one in told} == {(False, True)}
+    assert [one["use_safetensors"] for one in told if "dtype" in one] == [True]
 
 
 def test_a_template_that_refuses_the_conversation_refuses_the_checkpoint(tmp_path):
