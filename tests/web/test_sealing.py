@@ -30,6 +30,16 @@ def test_a_sealed_secret_opens_to_what_was_sealed_and_shows_itself_nowhere():
     assert [text for text in shown[:-1] if sealed.token in text] == []
 
 
+def test_a_secret_that_a_process_opens_is_kept_out_of_its_log(monkeypatch):
+    sealed = Sealed.of(SECRET)
+    monkeypatch.setattr("vlmlab.web.secrets_seen._seen", {})  # another process sealed it
+
+    sealed.reveal()
+
+    assert SECRET not in line_of(f"sent {SECRET}")
+    assert HIDDEN in line_of(f"sent {SECRET}")
+
+
 def test_two_seals_of_one_secret_differ_so_that_equal_keys_cannot_be_told():
     assert Sealed.of(SECRET).token != Sealed.of(SECRET).token
 

@@ -8,7 +8,9 @@ from PIL import Image
 from searches.models import Job
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
+from searches.services.trying import read_result
 from tests.factories import make_blob, make_sut
+from vlmlab.core.suts.base import SutReply
 
 from .test_sut_try import drawn_scene, finished_try, jpeg, upload
 
@@ -83,6 +85,28 @@ def test_boxes_are_read_with_the_declared_convention_and_drawn_over_the_picture(
     assert (boxes.status, boxes.sentence) == ("boxes", "1 box read.")
     assert (box.label, box.x, box.y, box.width, box.height) == ("cat", 8, 12, 16, 12)
     assert 'class="bx clean" x="8.0" y="12.0" width="16.0" height="12.0"' in page.content.decode()
+
+
+def test_nothing_is_asked_where_the_answer_may_pass_the_limit_of_the_system(browser):
+    sut = make_sut("pocket", params={"price_usd": 0.5, "spend_cap_usd": 0.2})
+
+    page = asked(browser, "pocket")
+
+    sut.refresh_from_db()
+    assert (sut.n_calls, sut.spend_usd) == (0, 0.0)
+    assert "The spending limit of Pocket is reached" in page.content.decode()
+
+
+def test_pixels_of_the_picture_that_was_sent_become_pixels_of_the_one_that_was_chosen():
+    params = {"mode": "boxes", "convention": {"space": "seen_pixels"}}
+    text = '{"bbox_2d": [10, 20, 50, 40], "label": "cat"}'
+
+    read = read_result(SutReply(text, seen_size=(100, 50)), params, (400, 100))
+    cut = read_result(SutReply(text, finish_reason="length", seen_size=(100, 50)), params, (400, 100))
+
+    assert [item["box"] for item in read["boxes"]["items"]] == [[40.0, 40.0, 200.0, 80.0]]
+    assert (cut["boxes"]["status"], cut["boxes"]["items"]) == ("malformed", [])
+    assert [item["box"] for item in cut["boxes"]["salvage"]] == [[40.0, 40.0, 200.0, 80.0]]
 
 
 @pytest.mark.parametrize(
