@@ -224,3 +224,18 @@ def test_read_image_of_damaged_bytes_is_a_picture_or_an_image_error(data, edits,
         return
 
     assert decode_png(result.png).shape == (result.height, result.width, 3)
+
+
+@pytest.mark.parametrize("name", ["extended", "lossless"])
+def test_a_huge_webp_is_refused_before_anything_opens_it(name, monkeypatch):
+    def opened(*values: object, **settings: object) -> None:
+        raise AssertionError("opening it reserves memory for all its pixels")
+
+    monkeypatch.setattr(Image, "open", opened)
+    kinds = {
+        "extended": b"VP8X\x0a\x00\x00\x00" + bytes(4) + b"\xff\x3f\x00\xff\x3f\x00",
+        "lossless": b"VP8L\x0a\x00\x00\x00\x2f\xff\xff\xff\x0f",
+    }
+
+    with pytest.raises(ImageError, match="16384 x 16384 pixels"):
+        read_image(b"RIFF\x16\x00\x00\x00WEBP" + kinds[name] + bytes(20))

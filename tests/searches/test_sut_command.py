@@ -100,6 +100,16 @@ def test_a_check_without_calibration_asks_only_a_few_times():
     assert SutRecord.objects.get().n_calls == 1
 
 
+def test_a_check_that_may_pass_the_limit_of_the_system_asks_nothing():
+    sut = make_sut("dear", params={"price_usd": 0.5, "spend_cap_usd": 2.0})
+
+    code, _, error = run("check", "dear")
+
+    sut.refresh_from_db()
+    assert (code, sut.n_calls, sut.spend_usd) == (1, 0, 0.0)
+    assert "The spending limit of Dear is reached" in error
+
+
 def test_a_check_as_json_holds_verdicts_and_timing():
     probed_sut()
 

@@ -162,6 +162,17 @@ def test_judge_boxes_counts_a_missing_box_as_no_overlap():
     assert [one.status for one in verdict.readings[9:14]] == ["empty", "empty", "malformed", "boxes", "boxes"]
 
 
+def test_judge_boxes_takes_no_box_from_replies_that_were_cut():
+    declared = CANDIDATE_CONVENTIONS["0-1000 xyxy"]
+    whole = [_written(one, declared) for one in PICTURES]
+    cut = [replace(one, text=one.text.strip("[]") + "\n", finish_reason="length") for one in whole]
+
+    verdict = judge_boxes(PICTURES, cut, declared)
+
+    assert verdict.status == "unreadable"
+    assert {one.reason for one in verdict.readings} == {"truncated"}
+
+
 def test_judge_boxes_says_that_nothing_fits_a_system_that_guesses():
     declared = CANDIDATE_CONVENTIONS["0-1000 xyxy"]
     replies = [SutReply('{"bbox_2d": [400, 400, 600, 600]}')] * PROBE_SIZE
