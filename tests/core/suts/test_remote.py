@@ -406,3 +406,15 @@ def test_a_long_wait_for_another_try_ends_soon_after_an_order_to_stop():
     [reply] = sut.generate([request("q")])
 
     assert (reply.is_stopped, time.waits) == (True, [1.0, 1.0])
+
+
+def test_a_call_that_waited_for_its_turn_is_not_sent_after_an_order_to_stop():
+    time, provider = Time(), FakeProvider()
+    context = SutContext(should_stop=lambda: bool(time.waits))
+    limited = params(concurrency=1, requests_per_minute=1)
+    sut = RemoteSut(provider, limited, context=context, clock=time.clock, sleep=time.sleep)
+
+    replies = sut.generate([request("a"), request("b")])
+
+    assert [reply.is_stopped for reply in replies] == [False, True]
+    assert len(provider.calls) == 1
