@@ -78,6 +78,11 @@ class Batch:
     fingerprint: str
     change: str = ""
 
+    @property
+    def sent(self) -> list[SutReply]:
+        """What the system said to the calls that no cache answered, in the order asked."""
+        return [one.reply for one in self.samples if one.is_sent]
+
 
 def answer_batch(
     run: SearchRun,

@@ -81,7 +81,7 @@ def commit_batch(
         Sample.objects.bulk_create(samples)
         crash_point("inside_commit_samples")
         write_cache(run, batch.samples)
-        count_calls(run.sut_id, [one.reply for one in batch.samples if one.is_sent])
+        count_calls(run.sut_id, batch.sent)
         new = [trial for trial in trials.values() if trial.status == TrialStatus.DECIDED_FAIL]
         lines = record_findings(run, new, domain=live.domain, at_inference=answers_after(run, batch))
         if live.search.stage != run.stage:
@@ -117,7 +117,7 @@ def counter_values(
             "fingerprint": run.checkpoint.get("fingerprint") or batch.fingerprint,
             "asked_in": run.checkpoint.get("asked_in") or question_words(asking_of(run.sut)),
             "unanswered_because": "",
-            "is_refused": is_refused(run.sut, [one.reply for one in samples if one.is_sent]),
+            "is_refused": is_refused(run.sut, batch.sent),
         },
         "stage": live.search.stage,
         "n_inferences": answers,
@@ -129,7 +129,7 @@ def counter_values(
         "n_cached": run.n_cached + sum(one.is_cached for one in samples),
         "by_expected": count_by_expected(run.by_expected, records, live),
         **set_counters(live),
-        **_spent([one.reply for one in samples if one.is_sent]),
+        **_spent(batch.sent),
     }
 
 

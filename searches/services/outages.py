@@ -1,7 +1,5 @@
 """Batches that a remote system left wholly unanswered: asked again, and never told to the search."""
 
-from collections.abc import Sequence
-
 from django.db import transaction
 
 from searches.models import SearchRun
@@ -11,7 +9,6 @@ from searches.services.endings import MAX_FRUITLESS_BATCHES, PASSING, is_refused
 from searches.services.leases import Lease
 from searches.services.run_log import log_event
 from vlmlab.core.revelio.types import Verdict
-from vlmlab.core.suts.base import SutReply
 from vlmlab.core.suts.kinds import sut_kind
 
 
@@ -20,7 +17,7 @@ def is_unanswered(run: SearchRun, batch: Batch) -> bool:
 
     Told to the search, such failures would use up concept sets: each may fail only a few times.
     """
-    sent = _sent(batch)
+    sent = batch.sent
     if not sent or not sut_kind(run.sut.kind).is_remote or _has_answer(batch):
         return False
     if not all(reply.is_call_error for reply in sent):
@@ -34,7 +31,7 @@ def note_unanswered(run: SearchRun, batch: Batch, *, lease: Lease) -> None:
     Raises:
         LeaseLost: the claim does not hold any more; nothing was written.
     """
-    sent = _sent(batch)
+    sent = batch.sent
     reason = next(reply.call_error for reply in reversed(sent))
     n_batches = run.checkpoint.get("fruitless_batches", 0) + 1
     refused = is_refused(run.sut, sent)
@@ -50,10 +47,6 @@ def note_unanswered(run: SearchRun, batch: Batch, *, lease: Lease) -> None:
         if not refused and n_batches < MAX_FRUITLESS_BATCHES:
             text = f"No call of the batch was answered: {reason} The same questions are asked again."
             log_event(run.pk, text, level="warning")
-
-
-def _sent(batch: Batch) -> Sequence[SutReply]:
-    return [one.reply for one in batch.samples if one.is_sent]
 
 
 def _has_answer(batch: Batch) -> bool:

@@ -61,7 +61,7 @@ def commit_retry(
         trials = write_trials(run, live, batch)
         _write_answers(samples, batch)
         write_cache(run, batch.samples)
-        count_calls(run.sut_id, [one.reply for one in batch.samples if one.is_sent])
+        count_calls(run.sut_id, batch.sent)
         new = [trial for trial in trials.values() if trial.status == TrialStatus.DECIDED_FAIL]
         lines = record_findings(run, new, domain=live.domain, at_inference=answers_after(run, batch))
         log_events(run.pk, lines)
