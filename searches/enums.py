@@ -40,6 +40,7 @@ class Queue(TextChoices):
     CPU = "cpu", "CPU"
     GPU = "gpu", "GPU"
     API = "api", "Remote API"
+    RENDER = "render", "Rendering"
 
 
 class JobState(TextChoices):
@@ -57,6 +58,24 @@ class JobKind(TextChoices):
     TRY_SUT = "try_sut", "Try a system"
     RENDER_SCENE = "render_scene", "Draw a scene"
     CALIBRATE_SUT = "calibrate_sut", "Calibrate a system"
+    PRERENDER = "prerender", "Draw scenes ahead"
+    MAKE_DATASET = "make_dataset", "Make a dataset"
+
+
+class DatasetOrigin(TextChoices):
+    """Where the pictures of a dataset come from."""
+
+    SCENES = "scenes", "Made from scenes"
+    UPLOAD = "upload", "Uploaded"
+    SAMPLE = "sample", "Comes with the lab"
+
+
+class DatasetState(TextChoices):
+    """Whether a dataset may be used."""
+
+    MAKING = "making", "Being made"
+    READY = "ready", "Ready"
+    FAILED = "failed", "Failed"
 
 
 class CalibrationStatus(TextChoices):
@@ -98,9 +117,11 @@ class FindingState(TextChoices):
 
 
 class Direction(TextChoices):
-    """In which direction a wrong driving answer errs."""
+    """In which direction a wrong answer errs (mirrors the core's error direction)."""
 
     UNDER = "under-reaction", "Under-reaction"
     INSUFFICIENT = "insufficient", "Insufficient"
     OVER = "over-reaction", "Over-reaction"
+    MISSED = "missed-hazard", "Missed hazard"
+    CAUTION = "over-caution", "Over-caution"
     NONE = "", "None"

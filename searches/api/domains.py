@@ -17,8 +17,8 @@ from searches.api.shapes.findings import (
 )
 from searches.enums import JobKind
 from searches.services.composing import scene_params
+from searches.services.domain_store import current_domains, find_domain
 from vlmlab.core.errors import ConceptError
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.scenes.concepts import Domain
 
 router = Router(tags=["Domains and scenes"])
@@ -27,7 +27,7 @@ router = Router(tags=["Domains and scenes"])
 @operation(router, "GET", "/domains", response=list[DomainShape])
 def list_domains(request: HttpRequest) -> list[dict[str, Any]]:
     """List the domains."""
-    return [domain_values(load_domain(slug)) for slug in DOMAIN_SLUGS]
+    return [domain_values(domain) for domain in current_domains()]
 
 
 @operation(router, "GET", "/domains/{slug:slug}", response=DomainWithConcepts, errors=(404,))
@@ -54,6 +54,6 @@ def draw_scene(request: HttpRequest, slug: str, payload: NewScene) -> Status[Job
 
 def _domain(slug: str) -> Domain:
     try:
-        return load_domain(slug)
+        return find_domain(slug)
     except ConceptError as error:
         raise Http404(error.message) from error

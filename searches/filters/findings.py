@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from searches.enums import Direction
 from searches.filters.runs import action_choices
 from searches.models import Finding, SutRecord
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from searches.services.domain_store import current_domains
 from vlmlab.web.asked import LARGEST
 
 
@@ -27,7 +27,7 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-f
         field_name="sut_id", empty_label="All systems", label="System", choices=[]
     )
     domain = django_filters.ChoiceFilter(
-        choices=lambda: [(slug, load_domain(slug).title) for slug in DOMAIN_SLUGS],
+        choices=lambda: [(domain.slug, domain.title) for domain in current_domains()],
         empty_label="All domains",
         label="Domain",
     )
@@ -97,5 +97,5 @@ def concepts_meant(text: str) -> list[list[str]]:
 
 
 def _named_like(words: str) -> list[str]:
-    concepts = [one for slug in DOMAIN_SLUGS for one in load_domain(slug).concepts]
+    concepts = [one for domain in current_domains() for one in domain.concepts]
     return [one.id for one in concepts if words and (words in one.label.lower() or words in one.id)]

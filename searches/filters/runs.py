@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 
 from searches.enums import LIVE_STATES, RunState, TrialStatus
 from searches.models import Campaign, SearchRun, SutRecord, Trial
+from searches.services.domain_store import current_domains
 from vlmlab.core.revelio.config import ALGORITHMS
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 
 CAMPAIGNS = 200
 
@@ -79,6 +79,6 @@ class TrialFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-fil
 def action_choices() -> list[tuple[str, str]]:
     """Return the actions of every domain."""
     labels: dict[str, str] = {}
-    for slug in DOMAIN_SLUGS:
-        labels |= load_domain(slug).actions
+    for domain in current_domains():
+        labels |= domain.actions
     return list(labels.items())

@@ -9,11 +9,11 @@ from pydantic.fields import FieldInfo
 
 from searches.forms.fields import RowsField
 from searches.models import SutRecord, Trial
+from searches.services.domain_store import current_domains, find_domain
 from vlmlab.core.complaints import number_wanted
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.revelio.config import CHOICE_LABELS, PRESETS, RevelioConfig, config_from_values
 from vlmlab.core.revelio.space import allowed_masks
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.web.evidence import set_words
 
 IMAGE_SIZES = ("320x240", "448x336", "640x480")
@@ -67,7 +67,7 @@ class RunForm(forms.Form):
         suts = self.fields["suts"]
         assert isinstance(suts, forms.ModelMultipleChoiceField)
         suts.queryset = SutRecord.objects.filter(is_enabled=True)
-        domains = [load_domain(slug) for slug in DOMAIN_SLUGS]
+        domains = current_domains()
         choice = self.fields["domain"]
         assert isinstance(choice, forms.ChoiceField)
         choice.choices = [(domain.slug, domain.title) for domain in domains]
@@ -85,7 +85,7 @@ class RunForm(forms.Form):
         values |= {"image_width": int(width), "image_height": int(height)}
         try:
             config = config_from_values(values)
-            allowed_masks(load_domain(cleaned["domain"]), config)
+            allowed_masks(find_domain(cleaned["domain"]), config)
         except VlmLabError as error:
             self.add_error(error.field if error.field in self.fields else None, str(error))
             return cleaned
@@ -155,7 +155,7 @@ def initial_values(preset: str = DEFAULT_PRESET) -> dict[str, Any]:
         raise ConfigError(f"There is no preset called “{preset}”.", hint=f"Known: {', '.join(PRESETS)}.")
     config = config_from_values(PRESETS[preset].values)
     return config_values(config.model_dump()) | {
-        "domain": DOMAIN_SLUGS[0],
+        "domain": "driving",
         "run_seed": secrets.randbelow(100_000),
         "suts": list(SutRecord.objects.filter(is_enabled=True).values_list("pk", flat=True)[:1]),
     }
@@ -177,7 +177,7 @@ def again_values(trial: Trial) -> dict[str, Any]:
         "inference_budget": SCENES_WHEN_ASKED_AGAIN,
     }
     return config_values(kept | settings) | {
-        "name": f"Again: {set_words(trial.concepts, campaign.domain)}"[:120],
+        "name": f"Again: {set_words(trial.concepts, campaign.domain_ref)}"[:120],
         "domain": campaign.domain,
         "run_seed": (trial.run.run_seed + step) % 2**53,
         "suts": [trial.run.sut_id],
@@ -196,7 +196,7 @@ def default_name(config: RevelioConfig, domain_slug: str) -> str:
     algorithm = (
         f"{config.algorithm}, minimal" if config.algorithm == "sits" and config.minimal else config.algorithm
     )
-    return f"{load_domain(domain_slug).title}, {algorithm}, {config.inference_budget:,} inferences"
+    return f"{find_domain(domain_slug).title}, {algorithm}, {config.inference_budget:,} inferences"
 
 
 def _limits(info: FieldInfo) -> tuple[float | None, float | None]:

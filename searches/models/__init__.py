@@ -4,9 +4,13 @@ from searches.models.account import User
 from searches.models.audit import AuditEntry
 from searches.models.calibration import Calibration, SpendDay, SutVersion
 from searches.models.campaign import Campaign
+from searches.models.dataset import Dataset, DatasetPicture
+from searches.models.domain import DomainRecord, DomainVersion
 from searches.models.finding import Finding
 from searches.models.job import Job
 from searches.models.keys import ApiKey, ApiToken
+from searches.models.naming import ConceptNaming
+from searches.models.picture_source import PictureSource
 from searches.models.run import RunEvent, Sample, SearchRun, Trial
 from searches.models.storage import Blob, CachedReply
 from searches.models.sut import SutRecord
@@ -20,8 +24,14 @@ __all__ = [
     "CachedReply",
     "Calibration",
     "Campaign",
+    "ConceptNaming",
+    "Dataset",
+    "DatasetPicture",
+    "DomainRecord",
+    "DomainVersion",
     "Finding",
     "Job",
+    "PictureSource",
     "RunEvent",
     "Sample",
     "SearchRun",

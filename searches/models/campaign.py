@@ -28,6 +28,11 @@ class Campaign(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def domain_ref(self) -> str:
+        """The domain with its version, as ``find_domain`` reads it."""
+        return f"{self.domain}@{self.domain_version}"
+
     def get_absolute_url(self) -> str:
         """Return the list of its runs."""
         return reverse("run_list") + f"?campaign={self.pk}"

@@ -44,6 +44,11 @@ class Finding(models.Model):
     def __str__(self) -> str:
         return self.key
 
+    @property
+    def domain_ref(self) -> str:
+        """The domain with its version, as ``find_domain`` reads it."""
+        return f"{self.domain}@{self.domain_version}"
+
     def get_absolute_url(self) -> str:
         """Return the address of its page."""
         return reverse("finding_detail", args=[self.pk])

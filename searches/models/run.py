@@ -160,6 +160,8 @@ class Sample(models.Model):
     description_digest = models.CharField(max_length=64, blank=True)
     image_sha256 = models.CharField(max_length=64, blank=True, db_index=True)
     annotations = models.JSONField(default=list, blank=True)
+    provenance = models.JSONField(default=dict, blank=True)  # back end, version, size, quality
+    description = models.JSONField(default=dict, blank=True)  # only where no seed makes the scene again
     prompt = models.TextField(blank=True)
     actions = models.JSONField(default=dict, blank=True)
     expected_letter = models.CharField(max_length=4, blank=True)

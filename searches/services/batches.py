@@ -125,7 +125,7 @@ def answer_batch(
     samples = []
     for i, sample in enumerate(prepared):
         reply = fresh.get(i) or cached.get(keys[i], NO_REPLY)
-        record = live.method.read(sample, reply)
+        record = live.method.read(sample, reply, domain=live.domain)
         is_cached = bool(keys[i]) and i not in fresh
         samples.append(
             AnsweredSample(
@@ -159,7 +159,7 @@ def _draw(
     run: SearchRun, live: LiveSearch, queries: Sequence[Query], should_stop: Callable[[], bool]
 ) -> tuple[list[PreparedSample], list[float]]:
     config = live.config
-    source = scene_source(live.domain.slug, width=config.image_width, height=config.image_height)
+    source = scene_source(live.domain, config.backend, width=config.image_width, height=config.image_height)
     prepared, times = [], []
     for query in queries:
         if should_stop():

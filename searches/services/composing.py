@@ -6,7 +6,7 @@ from typing import Any
 
 from searches.services.domains import ConceptGroup, concept_groups, sets_that_contain
 from vlmlab.core.scenes.anchors import AnchorGraph, anchor_graph
-from vlmlab.core.scenes.concepts import Concept, Domain, Key
+from vlmlab.core.scenes.concepts import Concept, Constraint, Domain, Key
 from vlmlab.core.scenes.kinematics import CollisionVerdict, collision_verdict
 from vlmlab.core.scenes.questions import Question, ask_question
 from vlmlab.core.seeding import derive_seed
@@ -89,7 +89,7 @@ def compose(domain: Domain, ids: tuple[str, ...], *, scene_seed: int) -> Composi
 def scene_params(domain: Domain, ids: tuple[str, ...], *, scene_seed: int) -> dict[str, Any]:
     """Return the parameters of the job that draws a composed scene."""
     return {
-        "domain": domain.slug,
+        "domain": domain.ref,
         "concepts": list(domain.canonical(ids)),
         "seed": scene_seed,
         "width": SCENE_WIDTH,
@@ -111,8 +111,7 @@ def clashes(domain: Domain, key: Key) -> dict[str, str]:
         excluded = [
             domain.concept(one).label
             for constraint in domain.constraints
-            if constraint.type == "at_most_one" and concept.id in constraint.ids
-            for one in constraint.ids
+            for one in _excluded_by(constraint, concept.id)
             if one in chosen
         ]
         if excluded:
@@ -122,11 +121,27 @@ def clashes(domain: Domain, key: Key) -> dict[str, str]:
     return found
 
 
+def _excluded_by(constraint: Constraint, concept_id: str) -> tuple[str, ...]:
+    if constraint.type == "at_most_one" and concept_id in constraint.ids:
+        return constraint.ids
+    if constraint.type == "excludes" and concept_id in constraint.ids:
+        return constraint.other_ids
+    if constraint.type == "excludes" and concept_id in constraint.other_ids:
+        return constraint.ids
+    return ()
+
+
 def action_checks(domain: Domain, expected_action: str, *, distance_m: float | None) -> list[ActionCheck]:
-    """Return the kinematic check of every action for what stands in the lane."""
+    """Return the kinematic check of every action for what stands in the lane; none where nothing drives."""
+    kinematics = domain.kinematics
+    if kinematics is None:
+        return []
     return [
         ActionCheck(
-            action, label, action == expected_action, collision_verdict(action, distance_m=distance_m)
+            action,
+            label,
+            action == expected_action,
+            collision_verdict(action, distance_m=distance_m, kinematics=kinematics),
         )
         for action, label in domain.actions.items()
     ]

@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from searches.services.domain_store import current_domains, find_domain
 from vlmlab.core.scenes.concepts import Concept, Constraint, Domain, Key
 from vlmlab.core.scenes.kinematics import KinematicRow, kinematic_table
 from vlmlab.core.scenes.rules import Condition, Rule
@@ -83,17 +83,17 @@ class DomainOverview:
 
 def all_domains() -> list[DomainOverview]:
     """Return every domain of the lab."""
-    return [domain_overview(slug) for slug in DOMAIN_SLUGS]
+    return [domain_overview(domain.ref) for domain in current_domains()]
 
 
-@lru_cache(maxsize=8)
-def domain_overview(slug: str) -> DomainOverview:
-    """Return a domain with everything its page shows; domains never change while the site runs.
+@lru_cache(maxsize=16)
+def domain_overview(ref: str) -> DomainOverview:
+    """Return a domain version (``slug@version``, which never changes) with everything its page shows.
 
     Raises:
         ConceptError: there is no such domain.
     """
-    domain = load_domain(slug)
+    domain = find_domain(ref)
     checks = kinematic_table(domain)
     return DomainOverview(
         domain=domain,

@@ -7,10 +7,10 @@ from django.db.models import F, QuerySet
 from searches.enums import JobKind, JobState
 from searches.models import Job, SearchRun, SutRecord
 from searches.services.call_costs import most_an_inference_costs
+from searches.services.domain_store import find_domain
 from searches.services.suts import params_of
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.revelio.config import RevelioConfig
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.suts.pictures import fitted_size
 from vlmlab.core.suts.prices import cost_of, likely_input_tokens
 from vlmlab.core.suts.remote_params import RemoteParams
@@ -43,7 +43,7 @@ class Estimate:
     text: str
 
 
-def estimate(sut: SutRecord, config: RevelioConfig, *, domain_slug: str = DOMAIN_SLUGS[0]) -> Estimate:
+def estimate(sut: SutRecord, config: RevelioConfig, *, domain_slug: str = "driving") -> Estimate:
     """Return how long a run will take and cost, from recent runs of the system at this picture size.
 
     Raises:
@@ -55,7 +55,7 @@ def estimate(sut: SutRecord, config: RevelioConfig, *, domain_slug: str = DOMAIN
         seconds = min(seconds, config.wall_clock_budget_s)
     rounded = round_duration(seconds)
     text = f"About {write_duration(rounded)} on one worker: {basis}."
-    domain = load_domain(domain_slug)
+    domain = find_domain(domain_slug)
     try:
         most_each = most_an_inference_costs(sut, config, domain=domain)
     except ConfigError:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from searches.enums import Verdict
 from searches.models import Blob, Sample, Trial
+from searches.services.domain_store import find_domain
 from searches.services.live import config_of
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.anchors import AnchorGraph, anchor_graph
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.rules import Decision
 from vlmlab.core.stats import Interval, clopper_pearson
@@ -56,7 +56,7 @@ def trial_detail(trial: Trial) -> TrialView:
     Raises:
         VlmLabError: the run's settings or domain are not known to this version.
     """
-    config, domain = config_of(trial.run), load_domain(trial.run.campaign.domain)
+    config, domain = config_of(trial.run), find_domain(trial.run.campaign.domain_ref)
     key = tuple(trial.concepts)
     samples = list(trial.samples.order_by("number"))
     kept = frozenset(

@@ -86,7 +86,7 @@ def _refreshed(
     Finding.objects.filter(pk=old.pk).update(**values, state=state)
     if state == old.state:
         return []
-    words = set_words(old.concepts, domain.slug)
+    words = set_words(old.concepts, domain.ref)
     label = FindingState(state).label.lower()
     return [f"Failure mode {words} is {label} now ({trial.fails} of {trial.answers} answers wrong)."]
 
@@ -151,5 +151,5 @@ def _most_common(values: Sequence[str]) -> str:
 
 
 def _line(finding: Finding, domain: Domain) -> str:
-    words = set_words(finding.concepts, domain.slug)
+    words = set_words(finding.concepts, domain.ref)
     return f"Failure mode: {words} ({finding.fails} of {finding.n} answers wrong)."

@@ -10,8 +10,8 @@ from django.utils import timezone
 from searches.enums import JobKind, JobState
 from searches.models import Job
 from searches.services.composing import ActionCheck, action_checks, lane_distance
+from searches.services.domain_store import find_domain
 from searches.services.navigation import alive_workers
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.web.boxed_pictures import BoxedPicture, boxes_of
 from vlmlab.web.evidence import set_words
@@ -75,7 +75,7 @@ def job_wait(job: Job) -> JobWait:
 def drawn_scene(job: Job) -> DrawnScene:
     """Return what a finished drawing job shows."""
     result, params = job.result, job.params
-    domain = load_domain(params["domain"])
+    domain = find_domain(params["domain"])
     labels = {concept.id: concept.label for concept in domain.concepts}
     distance = lane_distance(result["description"])
     action = result["decision"]["action"]
@@ -83,7 +83,7 @@ def drawn_scene(job: Job) -> DrawnScene:
         domain=domain,
         picture=BoxedPicture(
             url=reverse("blob", args=[result["image_sha256"]]),
-            alt=f"Scene: {set_words(result['concepts'], domain.slug)}",
+            alt=f"Scene: {set_words(result['concepts'], domain.ref)}",
             width=int(params["width"]),
             height=int(params["height"]),
             boxes=boxes_of(result["annotations"], labels),
@@ -110,6 +110,6 @@ def find_scene(job_id: str, domain_slug: str, key: Key) -> Job | None:
     except ValueError:
         return None
     job = Job.objects.filter(pk=wanted, kind=JobKind.RENDER_SCENE).first()
-    if job is None or job.params.get("domain") != domain_slug:
+    if job is None or str(job.params.get("domain")).partition("@")[0] != domain_slug:
         return None
     return job if tuple(job.params.get("concepts", ())) == key else None

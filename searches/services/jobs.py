@@ -15,13 +15,13 @@ from searches.enums import JobKind, JobState
 from searches.models import Job, Sample, User
 from searches.services.blobs import store_blob
 from searches.services.calibrations import do_calibration
+from searches.services.domain_store import find_domain
 from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.leases import JobLease, own_job
 from searches.services.live import config_of
 from searches.services.scene_sources import scene_source
 from searches.services.trying import do_try
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.seeding import derive_seed
 
@@ -35,7 +35,7 @@ def redraw_job(sample: Sample, *, by: User | None) -> Job:
     campaign = sample.run.campaign
     config = config_of(sample.run)
     params = {
-        "domain": campaign.domain,
+        "domain": campaign.domain_ref,
         "concepts": sample.trial.concepts,
         "seed": sample.scene_seed,
         "width": config.image_width,
@@ -74,13 +74,13 @@ def _outcome(job: Job) -> Values:
 
 
 def _render_scene(params: Values) -> Values:
-    domain = load_domain(params["domain"])
+    domain = find_domain(params["domain"])
     key = domain.canonical(params["concepts"])
     reason = domain.why_invalid(key)
     if reason is not None:
         raise VlmLabError(reason, hint="Choose concepts that can occur together.", field="concepts")
     seed = int(params["seed"])
-    source = scene_source(domain.slug, width=int(params["width"]), height=int(params["height"]))
+    source = scene_source(domain, width=int(params["width"]), height=int(params["height"]))
     started = time.monotonic()
     scene = source.generate(key, seed=seed)
     seconds = time.monotonic() - started

@@ -8,12 +8,12 @@ from itertools import groupby
 
 from searches.enums import TrialStatus
 from searches.models import SearchRun, Trial
+from searches.services.domain_store import find_domain
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.methods import METHODS, MethodEntry
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.trials import ConceptSetSearch
 from vlmlab.core.revelio.types import Key, Outcome, Query, Verdict
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.search import replay
 
@@ -110,7 +110,7 @@ def config_of(run: SearchRun) -> RevelioConfig:
 
 def _replayed(run: SearchRun) -> LiveSearch:
     config = config_of(run)
-    domain = load_domain(run.campaign.domain)
+    domain = find_domain(run.campaign.domain_ref)
     if domain.version != run.campaign.domain_version:
         raise VlmLabError(
             f"The domain {domain.title} has changed since this run started.",

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from searches.enums import LIVE_STATES
 from searches.models import Finding, SearchRun, SutRecord, WorkerHeartbeat
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS
+from searches.services.domain_store import domain_slugs
 
 Row = TypeVar("Row", bound=Model)
 
@@ -46,7 +46,7 @@ def count_for_nav() -> NavCounts:
     live, workers = counts.get("live", 0), counts.get("workers", 0)
     return NavCounts(
         suts=counts.get("suts", 0),
-        domains=len(DOMAIN_SLUGS),
+        domains=len(domain_slugs()),
         runs=f"{live} live" if live else "",
         findings=counts.get("findings", 0),
         workers=str(workers) if workers else "none",

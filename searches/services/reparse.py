@@ -14,6 +14,7 @@ from django.db.models import Count, Q
 from searches.enums import LIVE_STATES, TrialStatus, Verdict
 from searches.models import Sample, SearchRun, Trial, User
 from searches.services.audit import record
+from searches.services.domain_store import find_domain
 from searches.services.findings import refresh_findings
 from searches.services.live import config_of, live_search
 from searches.services.run_log import log_events
@@ -24,7 +25,6 @@ from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.evaluate import ChoiceRecord, collision_at, read_choice
 from vlmlab.core.revelio.racing import StoppingRule
 from vlmlab.core.revelio.types import Key, TrialState
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.search import ReplayMismatchError
 from vlmlab.core.suts.base import FinishReason
@@ -115,7 +115,7 @@ def _require_rest(run: SearchRun) -> None:
 
 
 def _domain_of(run: SearchRun) -> Domain:
-    domain = load_domain(run.campaign.domain)
+    domain = find_domain(run.campaign.domain_ref)
     if domain.version != run.campaign.domain_version:
         raise VlmLabError(
             f"The domain {domain.title} has changed since run {run.pk} started.",
@@ -132,6 +132,7 @@ def _read_again(run: SearchRun, config: RevelioConfig, domain: Domain) -> tuple[
         n_read += 1
         read = read_choice(
             sample.raw_text,
+            domain=domain,
             options={letter: domain.option_texts[action] for letter, action in sample.actions.items()},
             actions=sample.actions,
             expected_action=sample.expected_action,
@@ -154,18 +155,20 @@ def _collision(sample: Sample, read: ChoiceRecord, domain: Domain) -> dict[str, 
     if read.answered_action == sample.answered_action:
         return dict(sample.collision)
     # Imported here: only answers that are read differently need a layout.
-    from vlmlab.core.scenes.driving import SAMPLERS
+    from vlmlab.core.scenes.samplers import SAMPLERS
 
-    sampler = SAMPLERS.get(domain.slug)
+    sampler = SAMPLERS.get(domain.draws_as)
     if sampler is None:
         return {}
     try:
-        scene = sampler(tuple(sample.trial.concepts), seed=sample.scene_seed, attempt=sample.attempt)
+        scene = sampler(
+            tuple(sample.trial.concepts), seed=sample.scene_seed, attempt=sample.attempt, domain=domain
+        )
     except GenerationError:
         return {}
     if scene.digest != sample.description_digest:
         return {}
-    collision = collision_at(read.answered_action, scene)
+    collision = collision_at(domain, read.answered_action, scene)
     return asdict(collision) if collision else {}
 
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from searches.enums import KEY_SEPARATOR, Verdict
 from searches.models import SearchRun, Trial
+from searches.services.domain_store import find_domain
 from searches.services.endings import budget_ending
 from searches.services.live import config_of
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.metrics import ConvergencePoint, RevelioMetrics, SetResult, measure
 from vlmlab.core.revelio.metrics import convergence as mode_curve
 from vlmlab.core.revelio.types import TrialStatus as CoreStatus
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
 
 MAX_POINTS = 500
@@ -67,7 +67,12 @@ def run_overview(run: SearchRun) -> RunOverview:
         if config.wall_clock_budget_s is not None:
             left = min(left, config.wall_clock_budget_s - run.active_seconds)
     return RunOverview(
-        run, config, load_domain(run.campaign.domain), share, left, pace * 60 if pace is not None else None
+        run,
+        config,
+        find_domain(run.campaign.domain_ref),
+        share,
+        left,
+        pace * 60 if pace is not None else None,
     )
 
 
@@ -97,7 +102,7 @@ def thin(points: Sequence[ConvergencePoint]) -> list[ConvergencePoint]:
 
 def expected_table(run: SearchRun) -> list[ExpectedRow]:
     """Return the counts by expected action, in the domain's order of severity."""
-    labels = load_domain(run.campaign.domain).actions
+    labels = find_domain(run.campaign.domain_ref).actions
     order = {action: place for place, action in enumerate(labels)}
     rows: Mapping[str, Mapping[str, int]] = run.by_expected
     return [

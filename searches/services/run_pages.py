@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from searches.enums import RunState, TrialStatus, Verdict
 from searches.models import Blob, Finding, RunEvent, Sample, SearchRun, Trial
+from searches.services.domain_store import find_domain
 from searches.services.finding_lists import mark_of, stops_early
 from searches.services.navigation import alive_workers
 from searches.services.owners import parse_owner
@@ -24,7 +25,6 @@ from searches.services.results import (
 from searches.services.served_models import other_model_warning
 from searches.services.spending import Hold, hold_of, run_cap_of
 from vlmlab.core.revelio.metrics import ConvergencePoint, RevelioMetrics
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.evidence import set_words
 
 BEST_SETS = 8
@@ -171,7 +171,7 @@ def news_of(run: SearchRun, known_modes: int | None) -> RunNews | None:
     if newest is None:
         return None
     more = run.n_modes - known_modes
-    words = set_words(newest.concepts, newest.domain)
+    words = set_words(newest.concepts, newest.domain_ref)
     sentence = (
         f"New suspected mode: {words}." if more == 1 else f"{more} new suspected modes, such as {words}."
     )
@@ -200,7 +200,7 @@ def cached_metrics(run: SearchRun) -> RevelioMetrics:
 
 def metrics_by_expected(run: SearchRun, metrics: RevelioMetrics) -> list[tuple[str, RevelioMetrics]]:
     """Return label and metrics of each expected answer, in the domain's order of severity."""
-    actions = load_domain(run.campaign.domain).actions
+    actions = find_domain(run.campaign.domain_ref).actions
     order = {action: place for place, action in enumerate(actions)}
     parts = sorted(metrics.by_expected.items(), key=lambda part: order.get(part[0], len(order)))
     return [(actions.get(action, action), part) for action, part in parts if action]

@@ -13,6 +13,7 @@ from searches.enums import RunState
 from searches.models import CachedReply, Campaign, SearchRun, SutRecord, User
 from searches.services.audit import record
 from searches.services.call_costs import batch_cost
+from searches.services.domain_store import find_domain
 from searches.services.live import config_of
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
@@ -26,7 +27,6 @@ from searches.services.spending import (
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.space import allowed_masks
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.numbers import write_many, write_money, write_money_up
 
 __all__ = [
@@ -66,7 +66,7 @@ def create_campaign(
         VlmLabError: no system is chosen, one is switched off, the domain is unknown, nothing is left to
             search under this configuration, the name is too long, or the seed is out of range.
     """
-    domain = load_domain(domain_slug)
+    domain = find_domain(domain_slug)
     if not suts:
         raise VlmLabError("No system is chosen.", hint="Choose at least one.", field="suts")
     for sut in suts:
@@ -256,7 +256,7 @@ def _check_new_limit(run: SearchRun, new_limit: float) -> None:
             hint="Leave it empty for no limit.",
             field="new_limit",
         )
-    batch = batch_cost(run.sut, config_of(run), domain=load_domain(run.campaign.domain))
+    batch = batch_cost(run.sut, config_of(run), domain=find_domain(run.campaign.domain_ref))
     if batch is None:
         raise VlmLabError(
             f"The price of {run.sut.name} is unknown, so a spending limit cannot be kept.",

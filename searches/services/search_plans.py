@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from searches.models import SutRecord
+from searches.services.domain_store import find_domain
 from searches.services.estimates import Estimate, estimate
 from vlmlab.core.revelio.bench import algorithm_name
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.space import allowed_masks
-from vlmlab.core.scenes.catalogue import load_domain
 
 NAMED_BY_OPTIONS = frozenset({"algorithm", "inference_budget"})
 
@@ -58,7 +58,7 @@ def plan_search(
     return SearchPlan(
         n_runs=len(lines),
         n_inferences=len(lines) * config.inference_budget,
-        n_sets=len(allowed_masks(load_domain(domain_slug), config)),
+        n_sets=len(allowed_masks(find_domain(domain_slug), config)),
         seconds=sum(line.estimate.seconds for line in lines),
         cost_usd=sum(line.estimate.cost_usd or 0.0 for line in lines),
         most_usd=sum(line.estimate.most_usd or 0.0 for line in lines),

@@ -151,7 +151,7 @@ def set_page(trial: Trial, *, show: str, number: int | None) -> SetPage:
         chosen=_choose(shown, number, view),
         evidence=_evidence(view),
         relatives=_relatives(trial),
-        words=set_words(trial.concepts, view.domain.slug),
+        words=set_words(trial.concepts, view.domain.ref),
         sentence=_sentence(view),
     )
 
@@ -204,7 +204,7 @@ def _choose(shown: Sequence[SampleView], number: int | None, view: TrialView) ->
 def _picture(sample: Sample, view: TrialView) -> BoxedPicture:
     labels = {concept.id: concept.label for concept in view.domain.concepts}
     annotations: Sequence[Mapping[str, Any]] = sample.annotations
-    words = set_words(view.trial.concepts, view.domain.slug)
+    words = set_words(view.trial.concepts, view.domain.ref)
     return BoxedPicture(
         url=reverse("blob", args=[sample.image_sha256]),
         alt=f"Scene {sample.number + 1} of {words}",

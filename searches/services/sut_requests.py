@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from vlmlab.core.scenes.catalogue import load_domain
+from searches.services.domain_store import find_domain
 from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.suts.asking import AskingParams, choice_prompt, localization_prompt
 from vlmlab.core.suts.base import SutRequest
@@ -74,7 +74,7 @@ def _tidy(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _sample_question() -> str:
-    return ask_question(load_domain("driving"), ("town_town01",), seed=0).prompt
+    return ask_question(find_domain("driving"), ("town_town01",), seed=0).prompt
 
 
 @lru_cache(maxsize=1)

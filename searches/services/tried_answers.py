@@ -8,8 +8,7 @@ from django.urls import reverse
 
 from searches.enums import JobState
 from searches.models import Job
-from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.questions import error_direction
+from searches.services.domain_store import find_domain
 from vlmlab.web.boxed_pictures import BoxedPicture, BoxKind, read_box
 from vlmlab.web.numbers import write_many
 from vlmlab.web.reading_words import flag_words, reason_words
@@ -121,10 +120,11 @@ def _picture(job: Job, items: Sequence[Mapping[str, Any]], kind: BoxKind) -> Box
 
 def _letter(job: Job) -> TriedLetter:
     reading, params = job.result["reading"], job.params
-    actions = load_domain(params.get("domain", "driving")).actions
+    domain = find_domain(params.get("domain", "driving"))
+    actions = domain.actions
     answered = params.get("actions", {}).get(reading["letter"], "")
     expected = params.get("expected_action", "")
-    direction = error_direction(expected, answered) if expected and answered else None
+    direction = domain.error_direction(expected, answered) if expected and answered else None
     return TriedLetter(
         is_read=reading["status"] == "answered",
         letter=reading["letter"],

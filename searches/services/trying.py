@@ -12,6 +12,7 @@ from searches.enums import JobKind, JobState, Queue
 from searches.models import Blob, Job, SutRecord, User
 from searches.services.blobs import open_blob, store_blob, touch_blob
 from searches.services.call_counts import count_calls
+from searches.services.domain_store import find_domain
 from searches.services.job_holds import release
 from searches.services.job_queue import start_job
 from searches.services.spending import check_may_spend
@@ -19,7 +20,6 @@ from searches.services.suts import asking_of, load_sut
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.images import png_size, read_image
 from vlmlab.core.replies.choices import parse_choice
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.suts.asking import choice_prompt, localization_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
@@ -287,7 +287,7 @@ def _is_scene(job: Job) -> bool:
 
 def _question_params(drawn: Mapping[str, Any] | None) -> Values:
     """Return prompt, options and, for a drawn scene, the expected action."""
-    domain = load_domain("driving")
+    domain = find_domain("driving")
     if drawn is None:
         question = ask_question(domain, ("town_town01",), seed=0)
         return {"prompt": question.prompt, "options": question.options, "actions": question.actions}

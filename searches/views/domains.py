@@ -12,11 +12,11 @@ from searches.enums import JobKind
 from searches.forms.compose import ComposeForm
 from searches.models import Job, User
 from searches.services.composing import compose, scene_params
+from searches.services.domain_store import find_domain
 from searches.services.domains import all_domains, domain_overview
 from searches.services.job_pages import find_scene
 from searches.views.jobs import job_context
 from vlmlab.core.errors import ConceptError
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
 
 SECTIONS = ("concepts", "rules", "constraints", "sets")
@@ -34,7 +34,7 @@ def domain_detail(request: HttpRequest, slug: str) -> HttpResponse:
     domain = _domain(slug)
     section = request.GET.get("show", SECTIONS[0])
     context = {
-        "overview": domain_overview(domain.slug),
+        "overview": domain_overview(domain.ref),
         "domain": domain,
         "section": section if section in SECTIONS else SECTIONS[0],
     }
@@ -67,6 +67,6 @@ def _draw(request: HttpRequest, domain: Domain, form: ComposeForm) -> HttpRespon
 
 def _domain(slug: str) -> Domain:
     try:
-        return load_domain(slug)
+        return find_domain(slug)
     except ConceptError as error:
         raise Http404(error.message) from error

@@ -12,13 +12,13 @@ from searches import launch
 from searches.forms import run as run_form
 from searches.forms.run import RunForm
 from searches.models import SearchRun, User
+from searches.services.domain_store import find_domain
 from searches.services.runs import clone_values
 from searches.services.search_plans import SearchPlan, plan_search
 from searches.services.set_pages import trial_to_ask_again
 from searches.services.workers import workers_now
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import PRESETS
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.web.asked import asked_number
 
 
@@ -92,7 +92,7 @@ def _source(number: str) -> SearchRun | None:
 
 
 def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:
-    domain = load_domain(DOMAIN_SLUGS[0])
+    domain = find_domain("driving")
     fine = [(title, form.group(names)) for title, names in run_form.FINE_SETTINGS.items()]
     return {
         "form": form,

@@ -7,9 +7,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from vlmlab.core.errors import ConceptError
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Chip, Concept
 from vlmlab.core.stats import Interval, clopper_pearson
+from vlmlab.web.domains import known_domain
 from vlmlab.web.icons import BADGES, FINDING_SIGNS, GLYPHS, ICONS
 from vlmlab.web.numbers import write_count, write_percent
 
@@ -63,7 +63,7 @@ def chip_html(chip: Chip, *, is_off: bool = False) -> SafeString:
 def one_chip(concept_id: str, domain_slug: str) -> SafeString:
     """Return one concept as a chip; an id that the domain does not know stands as it is."""
     try:
-        return chip_html(Chip(load_domain(domain_slug).concept(concept_id)))
+        return chip_html(Chip(known_domain(domain_slug).concept(concept_id)))
     except ConceptError:
         return plain_chip(concept_id)
 
@@ -97,7 +97,7 @@ def set_words(concepts: Sequence[str], domain_slug: str) -> str:
 
 def _joined(concepts: Sequence[str], domain_slug: str) -> tuple[Chip, ...]:
     """Return the chips of a set given in any order; what a modifier changes hangs on the catalogue's."""
-    domain = load_domain(domain_slug)
+    domain = known_domain(domain_slug)
     return domain.groups_for_display(domain.canonical(concepts))
 
 
@@ -180,7 +180,7 @@ def _set(chips: Iterable[SafeString]) -> SafeString:
 
 
 def _concepts(ids: Sequence[str], domain_slug: str) -> list[Concept]:
-    domain = load_domain(domain_slug)
+    domain = known_domain(domain_slug)
     return [domain.concept(name) for name in ids]
 
 

@@ -126,7 +126,7 @@ def _finding_shape(finding: Finding) -> FindingShape:
         domain=finding.domain,
         domain_version=finding.domain_version,
         state=FindingState(finding.state),
-        words=set_words(finding.concepts, finding.domain),
+        words=set_words(finding.concepts, finding.domain_ref),
         concepts=finding.concepts,
         size=finding.size,
         fails=finding.fails,

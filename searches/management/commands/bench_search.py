@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from searches.services.domain_store import find_domain
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config, load_oracle, oracle_space, run_bench
-from vlmlab.core.scenes.catalogue import load_domain
 
 
 class Command(BaseCommand):
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         try:
             params = dict(read_param(text) for text in options["param"])
             config = bench_config(options["algorithm"], budget=options["budget"], params=params)
-            domain = load_domain(options["domain"])
+            domain = find_domain(options["domain"])
             oracle = load_oracle(Path(options["oracle"]))
             space = oracle_space(domain, config, oracle=oracle)
             result = run_bench(config, domain=domain, space=space, oracle=oracle, seed=options["seed"])

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from PIL import Image
 
+from searches.services.domain_store import find_domain
 from searches.services.scene_sources import scene_source
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.scene import GeneratedScene
 
@@ -30,17 +30,17 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
-        parser.add_argument("--domain", default=DOMAIN_SLUGS[0], choices=DOMAIN_SLUGS)
+        parser.add_argument("--domain", default="driving")
         parser.add_argument("--only", nargs="*", default=None, help="ids of some concepts; default: all")
         parser.add_argument("--seed", type=int, default=None, help="layout seed; default: the chosen ones")
         parser.add_argument("--out", type=Path, default=None, help="another folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Draw and write each picture."""
-        domain = load_domain(options["domain"])
+        domain = find_domain(options["domain"])
         folder = options["out"] or settings.BASE_DIR / "static" / "img" / "concepts" / domain.slug
         folder.mkdir(parents=True, exist_ok=True)
-        source = scene_source(domain.slug, width=WIDTH * DRAWN_AT, height=HEIGHT * DRAWN_AT)
+        source = scene_source(domain, width=WIDTH * DRAWN_AT, height=HEIGHT * DRAWN_AT)
         for concept in domain.concepts:
             if options["only"] and concept.id not in options["only"]:
                 continue
@@ -48,7 +48,7 @@ class Command(BaseCommand):
             scene = source.generate(smallest_set_with(concept.id, domain), seed=seed)
             target = folder / f"{concept.id}.webp"
             picture: Image.Image = Image.open(io.BytesIO(scene.image_png))
-            if concept.kind == "entity":
+            if concept.is_thing:
                 picture = picture.crop(window_around(concept.id, scene))
             picture = picture.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
             picture.save(target, "WEBP", quality=82, method=6)

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from searches.services.domain_store import find_domain
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.generator import make_scene_source
 from vlmlab.core.scenes.render.sheet import (
@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument("--domain", default="driving", choices=DOMAIN_SLUGS)
+        parser.add_argument("--domain", default="driving")
         parser.add_argument("--out", type=Path, default=None, help="PNG to write; default: DOMAIN_sheet.png")
         parser.add_argument("--seed", type=int, default=1, help="scene seed of every picture")
         parser.add_argument("--size", default="448x336", help="WIDTHxHEIGHT of one picture in pixels")
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         width, height = self._size(options["size"])
         out = options["out"] or Path(f"{options['domain']}_sheet.png")
         try:
-            domain = load_domain(options["domain"])
+            domain = find_domain(options["domain"])
             source = make_scene_source(
                 domain=domain.slug, width=width, height=height, quality=options["quality"]
             )

@@ -77,6 +77,10 @@ class RevelioConfig(BaseModel):
         default=336, ge=64, le=2048, title="Image height",
         description="Height of the scenes in pixels.",
     )  # fmt: skip
+    backend: str = Field(
+        default="embedded", max_length=64, title="Pictures from",
+        description="What makes the pictures: the embedded renderer, or a picture source of this lab.",
+    )  # fmt: skip
     wall_clock_budget_s: float | None = Field(
         default=None, gt=0, title="Time limit",
         description="Seconds of work after which the run ends with what it has; empty for no limit.",

@@ -10,7 +10,7 @@ from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.types import Query, Verdict
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.kinematics import CollisionVerdict, collision_verdict, nearest_lane_distance
-from vlmlab.core.scenes.questions import Question, ask_question, error_direction
+from vlmlab.core.scenes.questions import Question, ask_question
 from vlmlab.core.scenes.scene import GeneratedScene, SceneDescription, SceneSource
 from vlmlab.core.seeding import derive_seed
 from vlmlab.core.suts.base import FinishReason, SutReply
@@ -111,12 +111,13 @@ def prepare_sample(
     )
 
 
-def read_reply(prepared: PreparedSample, reply: SutReply | None) -> SampleRecord:
+def read_reply(prepared: PreparedSample, reply: SutReply | None, *, domain: Domain) -> SampleRecord:
     """Judge the reply to a prepared sample.
 
     Args:
         prepared: the sample; without a scene the record is INCOMPATIBLE and no reply is read.
         reply: the reply; None only when there was no scene to ask about.
+        domain: of the sample.
 
     Raises:
         ValueError: there is a scene but no reply.
@@ -129,6 +130,7 @@ def read_reply(prepared: PreparedSample, reply: SutReply | None) -> SampleRecord
         return _unread(prepared, Verdict.CALL_ERROR)
     read = read_choice(
         reply.text,
+        domain=domain,
         options=prepared.question.options,
         actions=prepared.question.actions,
         expected_action=prepared.expected_action,
@@ -145,7 +147,7 @@ def read_reply(prepared: PreparedSample, reply: SutReply | None) -> SampleRecord
         expected_action=prepared.expected_action,
         direction=read.direction,
         reason_text=read.reason_text,
-        collision=collision_at(action, prepared.scene.description),
+        collision=collision_at(domain, action, prepared.scene.description),
         is_invalid=read.answer_status == "invalid",
     )
 
@@ -153,6 +155,7 @@ def read_reply(prepared: PreparedSample, reply: SutReply | None) -> SampleRecord
 def read_choice(
     text: str,
     *,
+    domain: Domain,
     options: Mapping[str, str],
     actions: Mapping[str, str],
     expected_action: str,
@@ -163,6 +166,7 @@ def read_choice(
 
     Args:
         text: the raw reply.
+        domain: says in which direction a wrong action errs.
         options: letter -> text of the option.
         actions: letter -> action id.
         expected_action: id of the right action.
@@ -177,16 +181,21 @@ def read_choice(
         answer_status=reading.status,
         letter=reading.letter or "",
         answered_action=action,
-        direction=(error_direction(expected_action, action) or "") if action else "",
+        direction=(domain.error_direction(expected_action, action) or "") if action else "",
         reason_text=reason_of(text, options=options) if asks_reason else "",
     )
 
 
-def collision_at(action: str, description: SceneDescription) -> CollisionVerdict | None:
-    """Return what an action does in a scene in one dimension; None where nothing can be said."""
-    if not action or description.domain != "driving":
+def collision_at(domain: Domain, action: str, description: SceneDescription) -> CollisionVerdict | None:
+    """Return what an action does in a scene in one dimension; None where nothing can be said.
+
+    Only driving domains say how hard an action brakes, and only described layouts how far things are.
+    """
+    if not action or domain.kinematics is None or not description.objects:
         return None
-    return collision_verdict(action, distance_m=nearest_lane_distance(description))
+    return collision_verdict(
+        action, distance_m=nearest_lane_distance(description), kinematics=domain.kinematics
+    )
 
 
 def _unread(prepared: PreparedSample, verdict: Verdict) -> SampleRecord:

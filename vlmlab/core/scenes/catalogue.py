@@ -2,17 +2,29 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vlmlab.core.errors import ConceptError
-from vlmlab.core.scenes.concepts import Concept, ConceptKind, Constraint, Domain, Glyph
-from vlmlab.core.scenes.rules import Condition, EntityCondition, Rule
+from vlmlab.core.scenes.concepts import (
+    Concept,
+    ConceptKind,
+    Constraint,
+    ConstraintType,
+    Domain,
+    ErrorWords,
+    Glyph,
+    Kinematics,
+    Stance,
+)
+from vlmlab.core.scenes.rules import Condition, DecidesBy, EntityCondition, Rule
 
-DOMAIN_SLUGS = ("driving",)
+DOMAIN_SLUGS = ("driving", "indoor")
+"""The domains that come with the lab; a site keeps others, and changed ones, as rows of its database."""
 
 
 class _Row(BaseModel):
@@ -38,6 +50,7 @@ class ConceptRow(_Row):
     placement: str = ""
     modifiable: bool = False
     adverse: bool = False
+    stance: Stance = ""
     sets: dict[str, str] = Field(default_factory=dict)
 
 
@@ -45,12 +58,13 @@ class ConstraintRow(_Row):
     """A constraint as a domain file writes it."""
 
     id: str
-    type: Literal["at_most_one", "requires_any"]
+    type: ConstraintType
     explanation: str
     advice: str
     ids: tuple[str, ...] = ()
     if_any: tuple[str, ...] = Field(default=(), alias="if")
     any_of: tuple[str, ...] = Field(default=(), alias="any")
+    other_ids: tuple[str, ...] = ()
 
 
 class EntityConditionRow(_Row):
@@ -68,6 +82,7 @@ class ConditionRow(_Row):
     has_any: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
     no_adverse_weather: bool = False
+    elements: tuple[str | tuple[str, ...], ...] = ()
 
 
 class RuleRow(_Row):
@@ -78,6 +93,9 @@ class RuleRow(_Row):
     when: ConditionRow
     action: str
     why: str
+    question: str = ""
+    priority: int = 0
+    topic: str = ""
 
 
 class ActionRow(_Row):
@@ -88,15 +106,32 @@ class ActionRow(_Row):
     option: str
 
 
+class KinematicsRow(_Row):
+    """Speed and braking of a driving domain."""
+
+    ego_speed_mps: float = Field(gt=0, le=100)
+    full_braking_mps2: float = Field(gt=0, le=20)
+    brake_share: dict[str, float]
+
+
 class DomainFile(_Row):
-    """A whole domain file."""
+    """A whole domain file.
+
+    An element of a rule is a concept, ``@name`` for one of the concepts of ``macros``, or a list of
+    alternatives.
+    """
 
     slug: str
     title: str
     max_size: int = Field(ge=1, le=8)
     default_weather: str = ""
     aliases: dict[str, str] = Field(default_factory=dict)
-    distances_m: dict[str, tuple[float, float]]
+    distances_m: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    macros: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    decides_by: DecidesBy = "first"
+    error_words: ErrorWords = "reaction"
+    draws_as: str = ""
+    kinematics: KinematicsRow | None = None
     actions: tuple[ActionRow, ...] = Field(min_length=2)
     question: str
     answer_request: str
@@ -146,7 +181,7 @@ def domain_from(content: dict[str, Any]) -> Domain:
         title=file.title,
         concepts=tuple(Concept(**row.model_dump()) for row in file.concepts),
         constraints=tuple(Constraint(**row.model_dump()) for row in file.constraints),
-        rules=tuple(_rule(row) for row in file.rules),
+        rules=tuple(_rule(row, file.macros) for row in file.rules),
         actions={row.id: row.label for row in file.actions},
         option_texts={row.id: row.option for row in file.actions},
         max_size=file.max_size,
@@ -155,10 +190,14 @@ def domain_from(content: dict[str, Any]) -> Domain:
         question=file.question,
         answer_request=file.answer_request,
         reason_request=file.reason_request,
+        decides_by=file.decides_by,
+        error_words=file.error_words,
+        draws_as=file.draws_as,
+        kinematics=Kinematics(**file.kinematics.model_dump()) if file.kinematics else None,
     )
 
 
-def _rule(row: RuleRow) -> Rule:
+def _rule(row: RuleRow, macros: Mapping[str, tuple[str, ...]]) -> Rule:
     when = row.when
     entity = when.any_entity
     condition = Condition(
@@ -167,8 +206,24 @@ def _rule(row: RuleRow) -> Rule:
         has_any=when.has_any,
         lacks=when.lacks,
         no_adverse_weather=when.no_adverse_weather,
+        elements=tuple(_alternatives(element, macros) for element in when.elements),
     )
-    return Rule(id=row.id, title=row.title, condition=condition, action=row.action, why=row.why)
+    return Rule(
+        id=row.id,
+        title=row.title,
+        condition=condition,
+        action=row.action,
+        why=row.why,
+        question=row.question,
+        priority=row.priority,
+        topic=row.topic,
+    )
+
+
+def _alternatives(element: str | tuple[str, ...], macros: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    if not isinstance(element, str):
+        return element
+    return macros.get(element.removeprefix("@"), ()) if element.startswith("@") else (element,)
 
 
 def _check_references(file: DomainFile) -> None:
@@ -180,10 +235,11 @@ def _check_references(file: DomainFile) -> None:
     named = [(f"alias {alias}", target) for alias, target in file.aliases.items()]
     named += [(f"concept {row.id}", other) for row in file.concepts for other in row.implies]
     for constraint in file.constraints:
-        ids = (*constraint.ids, *constraint.if_any, *constraint.any_of)
+        ids = (*constraint.ids, *constraint.other_ids, *constraint.if_any, *constraint.any_of)
         named += [(f"constraint {constraint.id}", other) for other in ids]
     for rule in file.rules:
-        ids = (*rule.when.has, *rule.when.has_any, *rule.when.lacks)
+        elements = [one for element in rule.when.elements for one in _alternatives(element, file.macros)]
+        ids = (*rule.when.has, *rule.when.has_any, *rule.when.lacks, *elements)
         named += [(f"rule {rule.id}", other) for other in ids]
     for row_name, concept_id in named:
         if concept_id not in known:

@@ -8,12 +8,27 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from vlmlab.core.errors import ConceptError
-from vlmlab.core.scenes.rules import Decision, PlacedEntity, Rule, Situation, first_decision
-from vlmlab.core.scenes.universe import MaskConstraint, Masks, enumerate_masks
+from vlmlab.core.scenes.rules import (
+    DecidesBy,
+    Decision,
+    PlacedEntity,
+    Rule,
+    Situation,
+    best_decision,
+    first_decision,
+)
+from vlmlab.core.scenes.universe import MaskConstraint, MaskPattern, Masks, enumerate_masks
 
 Key = tuple[str, ...]
-ConceptKind = Literal["map", "signal", "entity", "modifier"]
-Glyph = Literal["obstacle", "person", "vehicle", "prop", "signal", "map", "weather", "modifier"]
+ConceptKind = Literal["map", "signal", "entity", "modifier", "scene", "object", "agent", "state"]
+Glyph = Literal[
+    "obstacle", "person", "vehicle", "prop", "signal", "map", "weather", "modifier",
+    "room", "liquid", "blade", "chemical", "fire", "electric", "heat", "glass",
+]  # fmt: skip
+Stance = Literal["", "hazard", "safe", "neutral"]
+ErrorWords = Literal["reaction", "hazard"]
+ErrorDirection = Literal["under-reaction", "insufficient", "over-reaction", "missed-hazard", "over-caution"]
+THING_KINDS = frozenset({"entity", "object", "agent", "state"})
 
 
 @dataclass(frozen=True)
@@ -30,6 +45,7 @@ class Concept:
         group: concepts of one group fill the same slot.
         implies: concepts whose scene parts it brings along.
         cls: class of an entity (``obstacle``, ``vru``, ``vehicle``, ``prop``).
+        stance: whether it is a hazard by itself, shows that all is safe, or neither; "" where nobody asks.
         distance: distance bucket of an entity before modifiers.
         placement: placement of an entity before modifiers.
         modifiable: whether place and distance modifiers act on it.
@@ -54,15 +70,24 @@ class Concept:
     placement: str = ""
     modifiable: bool = False
     adverse: bool = False
+    stance: Stance = ""
     sets: Mapping[str, str] = field(default_factory=dict)
     snippet: str = ""
     statement_true: str = ""
     statement_false: str = ""
 
     @property
+    def is_thing(self) -> bool:
+        """Whether it is something that can be pointed at (and not a place, a light or a weather)."""
+        return self.kind in THING_KINDS
+
+    @property
     def joins_entity(self) -> bool:
         """Whether it changes an entity (place or distance) and not the whole scene."""
         return bool(self.sets)
+
+
+ConstraintType = Literal["at_most_one", "requires_any", "excludes", "rule_must_match"]
 
 
 @dataclass(frozen=True)
@@ -71,8 +96,11 @@ class Constraint:
 
     Attributes:
         id: row id.
-        type: ``at_most_one`` of ``ids``; ``requires_any`` of ``any_of`` where one of ``if_any`` is present.
-        ids: the concepts that exclude each other.
+        type: ``at_most_one`` of ``ids``; ``requires_any`` of ``any_of`` where one of ``if_any`` is present;
+            ``excludes``: none of ``ids`` together with one of ``other_ids``; ``rule_must_match``: a rule must
+            say something about the set.
+        ids: the concepts that exclude each other, or the one side of ``excludes``.
+        other_ids: the other side of ``excludes``.
         if_any: the concepts that need something; empty = every set.
         any_of: what they need.
         explanation: one sentence: why.
@@ -80,12 +108,28 @@ class Constraint:
     """
 
     id: str
-    type: Literal["at_most_one", "requires_any"]
+    type: ConstraintType
     explanation: str
     advice: str
     ids: tuple[str, ...] = ()
     if_any: tuple[str, ...] = ()
     any_of: tuple[str, ...] = ()
+    other_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kinematics:
+    """What a driving domain says of the car.
+
+    Attributes:
+        ego_speed_mps: speed at the moment of the picture, in m/s.
+        full_braking_mps2: deceleration of full braking, in m/s².
+        brake_share: action id -> share of full braking in [0, 1].
+    """
+
+    ego_speed_mps: float
+    full_braking_mps2: float
+    brake_share: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -117,7 +161,13 @@ class Domain:
         max_size: largest set.
         aliases: other names of concepts -> canonical id.
         distances_m: bucket -> lowest and highest distance in metres.
-        question, answer_request, reason_request: texts of the question.
+        question, answer_request, reason_request: texts of the question; ``{options}`` in it stands for the
+            answer options, ``{question}`` for what the deciding rule asks, ``{speed}`` for the car's speed.
+        decides_by: whether the first rule that fires decides, or the one that fits the set best.
+        error_words: how wrong answers are named: too weak and too strong reactions, or missed hazards and
+            over-caution.
+        draws_as: the built-in domain whose layouts and world draw its sets; "" where nothing built in can.
+        kinematics: of a driving domain; None elsewhere.
     """
 
     slug: str
@@ -134,6 +184,15 @@ class Domain:
     question: str
     answer_request: str
     reason_request: str
+    decides_by: DecidesBy = "first"
+    error_words: ErrorWords = "reaction"
+    draws_as: str = ""
+    kinematics: Kinematics | None = None
+
+    @property
+    def ref(self) -> str:
+        """Slug and version in one word: ``driving@02cac0cbc15c``."""
+        return f"{self.slug}@{self.version}"
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -168,6 +227,8 @@ class Domain:
         mask = self.mask(key)
         for constraint, compiled in zip(self.constraints, self._compiled, strict=True):
             if not _is_met(compiled, mask):
+                if constraint.type == "rule_must_match":
+                    return f"{constraint.explanation} {constraint.advice}"
                 return f"{self._clash(constraint, key)}: {constraint.explanation} {constraint.advice}"
         return None
 
@@ -216,7 +277,7 @@ class Domain:
     def entities(self, key: Key) -> tuple[PlacedEntity, ...]:
         """Return the entities of a set after its modifiers acted on the last modifiable one."""
         chosen = [self.concept(concept_id) for concept_id in key]
-        entities = [concept for concept in chosen if concept.kind == "entity"]
+        entities = [concept for concept in chosen if concept.is_thing]
         joined = [concept for concept in chosen if concept.joins_entity]
         target = max(
             (position for position, concept in enumerate(entities) if concept.modifiable), default=None
@@ -236,9 +297,38 @@ class Domain:
         return tuple(placed)
 
     def decide(self, key: Key) -> Decision:
-        """Return the expected action of a canonical set and the first rule that fires."""
+        """Return the expected action of a canonical set and the rule that decides it.
+
+        Raises:
+            ConceptError: no rule says anything about the set.
+        """
+        if self.decides_by == "best_fit":
+            return best_decision(self.rules, key, severities=tuple(self.actions))
         adverse = any(self.concept(concept_id).adverse for concept_id in key)
         return first_decision(self.rules, Situation(frozenset(key), self.entities(key), adverse))
+
+    def error_direction(self, expected_action: str, answered_action: str) -> ErrorDirection | None:
+        """Return in which direction an answer is wrong, or None when it is right.
+
+        Actions are ordered by severity. ``under-reaction``: the mildest action although more was needed.
+        ``insufficient``: a milder action than needed, but not the mildest. ``over-reaction``: more than was
+        needed. In domains that ask for hazards: ``missed-hazard`` and ``over-caution``.
+
+        Raises:
+            ValueError: one of the two is no action of the domain.
+        """
+        order = list(self.actions)
+        for name, action in (("expected_action", expected_action), ("answered_action", answered_action)):
+            if action not in order:
+                raise ValueError(f"{name} must be one of {', '.join(order)}, got {action!r}")
+        expected, answered = order.index(expected_action), order.index(answered_action)
+        if expected == answered:
+            return None
+        if self.error_words == "hazard":
+            return "over-caution" if answered < expected else "missed-hazard"
+        if answered < expected:
+            return "over-reaction"
+        return "under-reaction" if answered == len(order) - 1 else "insufficient"
 
     def statements(self, key: Key, concept_id: str) -> tuple[str, str]:
         """Return the true and the false statement about a concept of a set, its entity named."""
@@ -262,11 +352,28 @@ class Domain:
     def _compiled(self) -> tuple[MaskConstraint, ...]:
         return tuple(
             MaskConstraint(
-                exclusive=self.mask(one.ids),
+                exclusive=self.mask(one.ids) if one.type == "at_most_one" else 0,
                 condition=self.mask(one.if_any) if one.if_any else -1,
                 needed=self.mask(one.any_of),
+                left=self.mask(one.ids) if one.type == "excludes" else 0,
+                right=self.mask(one.other_ids),
+                patterns=self._patterns if one.type == "rule_must_match" else (),
             )
             for one in self.constraints
+        )
+
+    @cached_property
+    def _patterns(self) -> tuple[MaskPattern, ...]:
+        return tuple(
+            MaskPattern(
+                elements=(
+                    *(self.mask(element) for element in rule.condition.elements),
+                    *(self.mask((one,)) for one in rule.condition.has),
+                    *((self.mask(rule.condition.has_any),) if rule.condition.has_any else ()),
+                ),
+                forbidden=self.mask(rule.condition.lacks),
+            )
+            for rule in self.rules
         )
 
     def _resolve(self, name: str) -> str:
@@ -284,9 +391,9 @@ class Domain:
         return ConceptError(f"The domain {self.title} has no concept “{name}”.", hint=hint, field="concepts")
 
     def _clash(self, constraint: Constraint, key: Key) -> str:
-        suspects = constraint.ids or constraint.if_any or key
+        suspects = (*constraint.ids, *constraint.other_ids) or constraint.if_any or key
         labels = [f"“{self.concept(one).label}”" for one in key if one in suspects]
-        if constraint.type == "at_most_one":
+        if constraint.type in ("at_most_one", "excludes"):
             return f"{_listed(labels)} exclude each other"
         verb = "needs" if len(labels) == 1 else "need"
         return f"{_listed(labels)} {verb} something else in the scene"
@@ -298,9 +405,15 @@ def _listed(words: list[str]) -> str:
 
 def _is_met(constraint: MaskConstraint, mask: int) -> bool:
     chosen = mask & constraint.exclusive
-    if chosen & (chosen - 1):
+    if chosen & (chosen - 1) or (mask & constraint.left and mask & constraint.right):
+        return False
+    if constraint.patterns and not any(_matches(pattern, mask) for pattern in constraint.patterns):
         return False
     return not (constraint.needed and mask & constraint.condition and not mask & constraint.needed)
+
+
+def _matches(pattern: MaskPattern, mask: int) -> bool:
+    return not mask & pattern.forbidden and all(mask & element for element in pattern.elements)
 
 
 @lru_cache(maxsize=32)

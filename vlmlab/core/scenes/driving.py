@@ -1,7 +1,6 @@
 """Turns a driving concept set into a scene description: layout, light, world and surroundings."""
 
 import math
-from typing import Protocol
 
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.anchors import AnchorGraph, anchor_graph
@@ -13,7 +12,7 @@ from vlmlab.core.scenes.scene import Parameter, SceneDescription, SceneObject
 from vlmlab.core.scenes.weather import DEFAULT_WEATHER, WEATHERS, environment_of
 from vlmlab.core.seeding import derive_seed, rng_for
 
-__all__ = ["SAMPLERS", "AnchorGraph", "Sampler", "anchor_graph", "sample_driving"]
+__all__ = ["AnchorGraph", "anchor_graph", "sample_driving"]
 
 KIND_OF_CONCEPT = {
     "chain_barrier_near": "chain_barrier",
@@ -29,15 +28,9 @@ VARIANTS = ("ambulance", "police_car")
 DISTRACTOR_KINDS = ("tree", "tree", "lamp", "hydrant")
 
 
-class Sampler(Protocol):
-    """Draws a scene description of a canonical, valid concept set."""
-
-    def __call__(self, key: Key, *, seed: int, attempt: int) -> SceneDescription:
-        """Return the description; the same arguments give the same description."""
-        ...
-
-
-def sample_driving(key: Key, *, seed: int, attempt: int = 0) -> SceneDescription:
+def sample_driving(
+    key: Key, *, seed: int, attempt: int = 0, domain: Domain | None = None
+) -> SceneDescription:
     """Draw a driving scene of a concept set.
 
     What the concepts do not fix is drawn from generators of its own: positions from ``(seed, "layout",
@@ -56,12 +49,13 @@ def sample_driving(key: Key, *, seed: int, attempt: int = 0) -> SceneDescription
         key: canonical ids.
         seed: the scene seed.
         attempt: number of layouts of this seed that were rejected before.
+        domain: a domain that ``draws_as`` driving; the built-in one by default.
 
     Raises:
         ConceptError: the set is not valid in the domain.
         GenerationError: its objects do not fit into one scene.
     """
-    domain = load_domain("driving")
+    domain = domain or load_domain("driving")
     reason = domain.why_invalid(key)
     if reason is not None:
         raise ConceptError(reason, field="concepts")
@@ -75,7 +69,7 @@ def sample_driving(key: Key, *, seed: int, attempt: int = 0) -> SceneDescription
     )
     weather = next((one for one in key if one in WEATHERS), DEFAULT_WEATHER)
     return SceneDescription(
-        domain=domain.slug,
+        domain="driving",
         concepts=key,
         seed=seed,
         attempt=attempt,
@@ -89,9 +83,6 @@ def sample_driving(key: Key, *, seed: int, attempt: int = 0) -> SceneDescription
         },
         objects=(*_required_objects(key, layout, seed), *_surroundings(seed, layout.junction_m)),
     )
-
-
-SAMPLERS: dict[str, Sampler] = {"driving": sample_driving}
 
 
 def _wishes(domain: Domain, key: Key, seed: int) -> list[Wish]:

@@ -3,13 +3,10 @@
 import math
 from dataclasses import dataclass
 
-from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.concepts import Domain, Kinematics
 from vlmlab.core.scenes.rules import Rule
 from vlmlab.core.scenes.scene import SceneDescription
 
-EGO_SPEED_MPS = 6.7
-FULL_BRAKING_MPS2 = 7.0
-BRAKE_SHARE = {"continue": 0.0, "slow_down": 0.5, "emergency_stop": 1.0}
 WORDS = {"continue": "driving on", "slow_down": "half braking", "emergency_stop": "full braking"}
 
 
@@ -34,30 +31,29 @@ def collision_verdict(
     action: str,
     *,
     distance_m: float | None,
-    ego_speed: float = EGO_SPEED_MPS,
-    full_braking: float = FULL_BRAKING_MPS2,
+    kinematics: Kinematics,
 ) -> CollisionVerdict:
     """Return whether the car reaches an object that does not move.
 
     The car brakes at once and evenly: stopping distance = v² / 2a, impact speed = sqrt(v² - 2ad).
 
     Args:
-        action: ``continue``, ``slow_down`` (half of full braking) or ``emergency_stop``.
+        action: an id of ``kinematics.brake_share``.
         distance_m: from the bumper to the nearest object in the lane; None when there is none.
-        ego_speed: in m/s.
-        full_braking: deceleration at full braking in m/s², 7.0 for dry asphalt.
+        kinematics: speed of the car and how hard each action brakes.
 
     Raises:
         ValueError: an unknown action, a negative distance, or a speed or deceleration that is not positive.
     """
-    if action not in BRAKE_SHARE:
-        raise ValueError(f"action must be one of {', '.join(BRAKE_SHARE)}, got {action!r}")
+    shares, ego_speed = kinematics.brake_share, kinematics.ego_speed_mps
+    if action not in shares:
+        raise ValueError(f"action must be one of {', '.join(shares)}, got {action!r}")
     if distance_m is not None and distance_m < 0:
         raise ValueError(f"distance_m must not be negative, got {distance_m}")
-    for name, value in (("ego_speed", ego_speed), ("full_braking", full_braking)):
+    for name, value in (("ego_speed_mps", ego_speed), ("full_braking_mps2", kinematics.full_braking_mps2)):
         if value <= 0:
             raise ValueError(f"{name} must be above 0, got {value}")
-    deceleration = BRAKE_SHARE[action] * full_braking
+    deceleration = shares[action] * kinematics.full_braking_mps2
     stopping = ego_speed**2 / (2 * deceleration) if deceleration else None
     if distance_m is None:
         return CollisionVerdict(
@@ -65,7 +61,7 @@ def collision_verdict(
         )
     left = ego_speed**2 - 2 * deceleration * distance_m
     impact = math.sqrt(left) if left > 1e-9 else 0.0
-    start = WORDS[action].capitalize()
+    start = WORDS.get(action, f"Braking by {shares[action]:.0%}").capitalize()
     if impact:
         sentence = f"{start} hits the object {distance_m:.1f} m ahead at {impact:.1f} m/s."
     else:
@@ -108,13 +104,18 @@ class KinematicRow:
 
 
 def kinematic_table(domain: Domain) -> tuple[KinematicRow, ...]:
-    """Return the check of every rule of a domain in every distance bucket that it speaks about."""
-    rows = []
+    """Return the check of every rule in every bucket that it speaks about; empty where nothing drives."""
+    kinematics, rows = domain.kinematics, []
+    if kinematics is None:
+        return ()
     for rule in domain.rules:
         for bucket in _buckets(domain, rule):
             distance = domain.distances_m[bucket][0] if bucket else None
-            verdicts = {action: collision_verdict(action, distance_m=distance) for action in domain.actions}
-            finding = _finding(rule.action, verdicts) if bucket else "nothing to hit"
+            verdicts = {
+                action: collision_verdict(action, distance_m=distance, kinematics=kinematics)
+                for action in domain.actions
+            }
+            finding = _finding(rule.action, verdicts, kinematics) if bucket else "nothing to hit"
             rows.append(KinematicRow(rule.id, rule.action, bucket, distance, verdicts, finding))
     return tuple(rows)
 
@@ -127,8 +128,8 @@ def _buckets(domain: Domain, rule: Rule) -> tuple[str, ...]:
     return ("junction",) if has_signal and rule.action != "continue" else ("",)
 
 
-def _finding(action: str, verdicts: dict[str, CollisionVerdict]) -> str:
-    mildest_first = sorted(verdicts, key=BRAKE_SHARE.__getitem__)
+def _finding(action: str, verdicts: dict[str, CollisionVerdict], kinematics: Kinematics) -> str:
+    mildest_first = sorted(verdicts, key=kinematics.brake_share.__getitem__)
     safe = [one for one in mildest_first if not verdicts[one].will_collide]
     if not safe:
         slowest = min(mildest_first, key=lambda one: verdicts[one].impact_speed_mps)

@@ -1,17 +1,13 @@
-"""The question a system under test gets about a driving scene, and how wrong an answer is."""
+"""The question that a system under test gets about a scene."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.concepts import Domain, Key
-from vlmlab.core.scenes.kinematics import EGO_SPEED_MPS
 from vlmlab.core.scenes.rules import Decision
 from vlmlab.core.seeding import rng_for
 
-ErrorDirection = Literal["under-reaction", "insufficient", "over-reaction"]
 LETTERS = "ABCDEFGH"
-SEVERITY = {"continue": 0, "slow_down": 1, "emergency_stop": 2}
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,8 @@ def ask_question(
         seed: decides the order of the options.
         ask_reason: also ask for one sentence of reason on a second line.
         template: a text of one's own in place of the domain's question; ``{options}`` stands for the
-            option lines and is required, ``{speed}`` for the car's speed in m/s.
+            option lines and is required, ``{question}`` for what the deciding rule asks, ``{speed}`` for the
+            car's speed in m/s.
 
     Raises:
         ConfigError: the template has no place for the options.
@@ -61,9 +58,11 @@ def ask_question(
     actions = dict(zip(LETTERS, shown, strict=False))
     options = {letter: domain.option_texts[action] for letter, action in actions.items()}
     lines = "\n".join(f"{letter}) {option}" for letter, option in options.items())
-    question = text.replace("{speed}", f"{EGO_SPEED_MPS:g}").replace("{options}", lines)
-    request = domain.reason_request if ask_reason else domain.answer_request
     decision = domain.decide(key)
+    question = text.replace("{question}", decision.question).replace("{options}", lines)
+    if domain.kinematics is not None:
+        question = question.replace("{speed}", f"{domain.kinematics.ego_speed_mps:g}")
+    request = domain.reason_request if ask_reason else domain.answer_request
     return Question(
         prompt=f"{question}\n{request}",
         options=options,
@@ -71,20 +70,3 @@ def ask_question(
         expected_letter=next(letter for letter, action in actions.items() if action == decision.action),
         decision=decision,
     )
-
-
-def error_direction(expected_action: str, answered_action: str) -> ErrorDirection | None:
-    """Return in which direction an answer is wrong, or None when it is right.
-
-    ``under-reaction``: drives on although something was needed. ``insufficient``: slows down although a
-    stop was needed. ``over-reaction``: does more than was needed.
-    """
-    for name, action in (("expected_action", expected_action), ("answered_action", answered_action)):
-        if action not in SEVERITY:
-            raise ValueError(f"{name} must be one of {', '.join(SEVERITY)}, got {action!r}")
-    difference = SEVERITY[answered_action] - SEVERITY[expected_action]
-    if difference == 0:
-        return None
-    if difference > 0:
-        return "over-reaction"
-    return "under-reaction" if answered_action == "continue" else "insufficient"

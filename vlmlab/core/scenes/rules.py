@@ -1,9 +1,12 @@
-"""Rules that turn what stands where into the expected action: the first rule that fires decides."""
+"""Rules that turn what is in a scene into the expected action: the first, or the one that fits best."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from vlmlab.core.errors import ConceptError
+
+DecidesBy = Literal["first", "best_fit"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Condition:
         has_any: at least one of these ids is present.
         lacks: none of these ids is present.
         no_adverse_weather: the weather is not adverse.
+        elements: what must be seen, one tuple of alternatives an element; each needs one of them present.
     """
 
     any_entity: EntityCondition | None = None
@@ -64,6 +68,7 @@ class Condition:
     has_any: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
     no_adverse_weather: bool = False
+    elements: tuple[tuple[str, ...], ...] = ()
 
     def holds(self, situation: Situation) -> bool:
         """Return whether every part holds in the situation."""
@@ -74,18 +79,28 @@ class Condition:
             and (not self.has_any or not ids.isdisjoint(self.has_any))
             and ids.isdisjoint(self.lacks)
             and not (self.no_adverse_weather and situation.has_adverse_weather)
+            and all(not ids.isdisjoint(element) for element in self.elements)
         )
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One row of the rule table: when the condition holds, the action is expected, because of ``why``."""
+    """One row of the rule table: when the condition holds, the action is expected, because of ``why``.
+
+    Attributes:
+        question: what the rule asks about the scene; "" where the domain asks the same of every scene.
+        priority: among rules that fit equally well the smaller number decides.
+        topic: what it is about (``spill``, ``cut``, ...), for filters; "" for none.
+    """
 
     id: str
     title: str
     condition: Condition
     action: str
     why: str
+    question: str = ""
+    priority: int = 0
+    topic: str = ""
 
     @property
     def words(self) -> str:
@@ -95,11 +110,20 @@ class Rule:
 
 @dataclass(frozen=True)
 class Decision:
-    """The expected action and the rule that gave it."""
+    """The expected action and the rule that gave it.
+
+    Attributes:
+        question: what that rule asks, "" where the domain asks the same of every scene.
+        covered: the concepts of the set that the rule speaks of, in catalogue order; only with ``best_fit``.
+        fit: share of the set that the rule speaks of, in (0, 1]; None where the first rule decides.
+    """
 
     rule_id: str
     action: str
     why: str
+    question: str = ""
+    covered: tuple[str, ...] = ()
+    fit: float | None = None
 
 
 def first_decision(rules: Sequence[Rule], situation: Situation) -> Decision:
@@ -114,8 +138,51 @@ def first_decision(rules: Sequence[Rule], situation: Situation) -> Decision:
     """
     for rule in rules:
         if rule.condition.holds(situation):
-            return Decision(rule_id=rule.id, action=rule.action, why=rule.why)
+            return Decision(rule_id=rule.id, action=rule.action, why=rule.why, question=rule.question)
     raise ConceptError(
         "No rule of the domain covers this concept set.",
         hint="End the rule table with a rule that has no condition.",
+    )
+
+
+def best_decision(rules: Sequence[Rule], key: Sequence[str], *, severities: Sequence[str]) -> Decision:
+    """Return the decision of the rule that speaks of the largest share of a set.
+
+    With every element covered the fit |V covered|² / (|V| |C|) is |V| / |C| (squared cosine of the rule's
+    elements V and the set C), so the rule with the most elements decides. Ties: the more severe action, then
+    the smaller priority number, then the id.
+
+    Args:
+        rules: the rule table in any order.
+        key: a canonical set.
+        severities: action ids, the most severe first.
+
+    Raises:
+        ConceptError: no rule matches.
+    """
+    situation = Situation(frozenset(key), (), has_adverse_weather=False)
+    matching = [rule for rule in rules if rule.condition.holds(situation)]
+    if not matching:
+        raise ConceptError(
+            "No rule of the domain says anything about this concept set.",
+            hint="Add a concept that a rule speaks of, or a rule for the set.",
+            field="concepts",
+        )
+    best = min(
+        matching,
+        key=lambda rule: (
+            -len(rule.condition.elements),
+            severities.index(rule.action),
+            rule.priority,
+            rule.id,
+        ),
+    )
+    spoken_of = {one for element in best.condition.elements for one in element}
+    return Decision(
+        rule_id=best.id,
+        action=best.action,
+        why=best.why,
+        question=best.question,
+        covered=tuple(one for one in key if one in spoken_of),
+        fit=len(best.condition.elements) / len(key) if key else None,
     )

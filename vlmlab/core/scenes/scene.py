@@ -119,13 +119,21 @@ class RenderedScene:
 
 @dataclass(frozen=True)
 class GeneratedScene:
-    """A scene that passed the presence check, as PNG, with its description."""
+    """A scene that passed the presence check, as PNG, with its description.
+
+    Attributes:
+        masks: object id -> compressed COCO run-length string of the required objects' visible pixels, as
+            ``masks.encode_mask`` makes it; empty where the back end knows no masks.
+        cost_usd: what making it cost; 0 for a scene that came from a cache.
+    """
 
     description: SceneDescription
     image_png: bytes
     image_sha256: str
     annotations: tuple[Annotation, ...]
     provenance: dict[str, str]
+    masks: dict[str, str] = field(default_factory=dict)
+    cost_usd: float = 0.0
 
 
 class SceneSource(Protocol):

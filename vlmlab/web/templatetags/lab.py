@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString
 
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.anchors import anchor_graph as build_anchor_graph
-from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web import evidence, numbers
 from vlmlab.web.anchor_drawing import draw_anchors
 from vlmlab.web.boxed_pictures import BoxedPicture
+from vlmlab.web.domains import known_domain
 from vlmlab.web.permissions import may_open
 
 register = template.Library()
@@ -165,7 +165,7 @@ def answer(expected: str, answered: str, direction: str = "", domain: str = "dri
 @register.filter
 def action_label(action: str, domain: str = "driving") -> str:
     """Return the label of an action id (``emergency_stop`` -> ``Emergency stop``)."""
-    return load_domain(domain).actions.get(action, action)
+    return known_domain(domain).actions.get(action, action)
 
 
 # --- forms --------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def sort_head(context: Context, key: str, label: str, css: str = "") -> dict[str
 def anchor_graph(concepts: Sequence[str], domain: str) -> dict[str, Any]:
     """Draw what must be in the scene of a concept set and how it stands to the car."""
     try:
-        loaded = load_domain(domain)
+        loaded = known_domain(domain)
         graph = build_anchor_graph(loaded, loaded.canonical(concepts))
     except ConceptError:
         return {"drawing": None}

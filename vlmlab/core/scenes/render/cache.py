@@ -112,6 +112,7 @@ def encode_scene(scene: GeneratedScene) -> bytes:
         "annotations": [asdict(annotation) for annotation in scene.annotations],
         "provenance": scene.provenance,
         "image_sha256": scene.image_sha256,
+        "masks": scene.masks,
     }
     body = json.dumps(record, sort_keys=True, separators=(",", ":")).encode() + b"\n" + scene.image_png
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
@@ -134,6 +135,7 @@ def decode_scene(content: bytes) -> GeneratedScene:
         image_sha256=record["image_sha256"],
         annotations=tuple(_annotation_from(row) for row in record["annotations"]),
         provenance=record["provenance"],
+        masks=record.get("masks", {}),
     )
 
 

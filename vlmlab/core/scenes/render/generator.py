@@ -11,9 +11,12 @@ import numpy.typing as npt
 from PIL import Image
 
 from vlmlab.core.errors import GenerationError
-from vlmlab.core.scenes.driving import SAMPLERS
+from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.masks import encode_mask
 from vlmlab.core.scenes.render.cache import DEFAULT_MAX_BYTES, DirectoryCache, SceneCache
 from vlmlab.core.scenes.render.embedded import EmbeddedBackend
+from vlmlab.core.scenes.samplers import SAMPLERS
 from vlmlab.core.scenes.scene import GeneratedScene, RenderedScene, SceneDescription, SceneSource
 
 CHECK_VERSION = "1"
@@ -53,7 +56,7 @@ class SceneGenerator:
 
     Args:
         backend: what draws.
-        domain: slug; its sampler makes the descriptions.
+        domain: a domain with ``draws_as``, or the slug of a built-in one; its sampler makes the layouts.
         width, height: of the pictures, in pixels.
         quality: a name the back end knows.
         max_attempts: layouts tried for one seed.
@@ -64,7 +67,7 @@ class SceneGenerator:
         self,
         backend: Backend,
         *,
-        domain: str = "driving",
+        domain: Domain | str = "driving",
         width: int,
         height: int,
         quality: str = "standard",
@@ -72,8 +75,8 @@ class SceneGenerator:
         cache: SceneCache | None = None,
     ) -> None:
         self._backend = backend
-        self._sample = SAMPLERS[domain]
-        self._domain = domain
+        self._domain = load_domain(domain) if isinstance(domain, str) else domain
+        self._sample = SAMPLERS[self._domain.draws_as]
         self._width, self._height, self._quality = width, height, quality
         self._max_attempts = max_attempts
         self._cache = cache
@@ -83,7 +86,7 @@ class SceneGenerator:
         """Back end, version, asset digest, size, quality and rules of the presence check as one line."""
         backend = self._backend
         return (
-            f"{backend.name} {backend.version} assets={backend.asset_digest} domain={self._domain} "
+            f"{backend.name} {backend.version} assets={backend.asset_digest} domain={self._domain.draws_as} "
             f"size={self._width}x{self._height} quality={self._quality} "
             f"check={CHECK_VERSION}/{self._max_attempts}"
         )
@@ -111,7 +114,7 @@ class SceneGenerator:
     def _is_current(self, stored: GeneratedScene, concepts: tuple[str, ...], seed: int) -> bool:
         """Return whether today's sampler still makes the stored layout."""
         try:
-            today = self._sample(concepts, seed=seed, attempt=stored.description.attempt)
+            today = self._sample(concepts, seed=seed, attempt=stored.description.attempt, domain=self._domain)
         except GenerationError:
             return False
         return today.digest == stored.description.digest
@@ -121,7 +124,7 @@ class SceneGenerator:
         reasons: dict[str, int] = {}
         for attempt in range(self._max_attempts):
             try:
-                description = self._sample(concepts, seed=seed, attempt=attempt)
+                description = self._sample(concepts, seed=seed, attempt=attempt, domain=self._domain)
             except GenerationError as error:
                 reasons[error.message.rstrip(".")] = reasons.get(error.message.rstrip("."), 0) + 1
                 continue
@@ -146,13 +149,14 @@ def _finished(description: SceneDescription, drawn: RenderedScene) -> GeneratedS
         image_sha256=hashlib.sha256(png).hexdigest(),
         annotations=drawn.annotations,
         provenance=drawn.provenance,
+        masks={name: encode_mask(mask) for name, mask in drawn.masks.items()},
     )
 
 
 def make_scene_source(
     backend: str = "embedded",
     *,
-    domain: str,
+    domain: Domain | str,
     width: int,
     height: int,
     quality: str = "standard",
@@ -168,9 +172,12 @@ def make_scene_source(
         raise GenerationError(
             f"There is no back end {backend!r}.", hint=f"Choose one of: {', '.join(BACKENDS)}."
         )
-    if domain not in SAMPLERS:
+    if isinstance(domain, str):
+        domain = load_domain(domain)
+    if domain.draws_as not in SAMPLERS:
         raise GenerationError(
-            f"No scenes can be drawn for the domain {domain!r}.", hint="Choose another domain."
+            f"The embedded renderer cannot draw the domain {domain.title}.",
+            hint="Choose another picture source, or let the domain draw as one that is built in.",
         )
     cache = DirectoryCache(cache_dir, cache_max_bytes) if cache_dir is not None else None
     return SceneGenerator(

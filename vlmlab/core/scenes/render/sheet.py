@@ -55,7 +55,7 @@ def blind_items(domain: Domain, *, repeats: int, seed: int) -> tuple[BlindItem, 
     A concept that cannot stand alone gets a random entity for company; every picture has a seed of its own.
     """
     rng = rng_for(seed, "sheet", "blind")
-    entities = [concept.id for concept in domain.concepts if concept.kind == "entity"]
+    entities = [concept.id for concept in domain.concepts if concept.is_thing]
     items = []
     for concept in domain.concepts:
         alone = domain.canonical((concept.id,))

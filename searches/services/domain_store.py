@@ -1,0 +1,96 @@
+"""Every domain of the site: the built-in ones, those that people made, and each version that a run names."""
+
+from functools import lru_cache
+
+from django.db.models import Max
+
+from searches.models import DomainRecord, DomainVersion
+from vlmlab.core.errors import ConceptError
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, domain_from, load_domain
+from vlmlab.core.scenes.concepts import Domain
+
+
+def find_domain(ref: str) -> Domain:
+    """Return a domain.
+
+    Args:
+        ref: ``slug`` for the version that new searches use, or ``slug@version`` for one that a run names.
+            A version that was never kept (older than this site) is shown as the domain is today.
+
+    Raises:
+        ConceptError: there is no such domain.
+    """
+    slug, _, version = ref.partition("@")
+    if version:
+        found = _kept_version(slug, version)
+        if found is not None:
+            return found
+    return current_domain(slug)
+
+
+def current_domain(slug: str) -> Domain:
+    """Return the version of a domain that new searches use.
+
+    Raises:
+        ConceptError: there is no such domain.
+    """
+    version = DomainRecord.objects.filter(slug=slug).values_list("version", flat=True).first()
+    found = _kept_version(slug, version) if version else None
+    if found is not None:
+        return found
+    if slug in DOMAIN_SLUGS:
+        return load_domain(slug)
+    raise ConceptError(
+        f"There is no domain “{slug}”.", hint=f"Known: {', '.join(domain_slugs())}.", field="domain"
+    )
+
+
+def domain_slugs(*, with_archived: bool = False) -> tuple[str, ...]:
+    """Return the slugs of all domains, the built-in ones first."""
+    rows = DomainRecord.objects.all() if with_archived else DomainRecord.objects.filter(is_archived=False)
+    own = [slug for slug in rows.values_list("slug", flat=True) if slug not in DOMAIN_SLUGS]
+    return (*DOMAIN_SLUGS, *own)
+
+
+def current_domains() -> tuple[Domain, ...]:
+    """Return all domains as new searches use them, the built-in ones first."""
+    versions = dict(DomainRecord.objects.filter(is_archived=False).values_list("slug", "version"))
+    own = [slug for slug in versions if slug not in DOMAIN_SLUGS]
+    found = []
+    for slug in (*DOMAIN_SLUGS, *own):
+        kept = _kept_version(slug, versions[slug]) if slug in versions else load_domain(slug)
+        found.append(kept or current_domain(slug))
+    return tuple(found)
+
+
+def keep_version(content: dict[str, object], *, note: str = "", by_id: int | None = None) -> DomainVersion:
+    """Store a domain's content unless this very content is stored; returns its row.
+
+    Raises:
+        ConceptError: the content is not a valid domain.
+    """
+    domain = domain_from(content)
+    row = DomainVersion.objects.filter(slug=domain.slug, version=domain.version).first()
+    if row is not None:
+        return row
+    last = DomainVersion.objects.filter(slug=domain.slug).aggregate(last=Max("number"))["last"] or 0
+    row, _ = DomainVersion.objects.get_or_create(
+        slug=domain.slug,
+        version=domain.version,
+        defaults={"number": last + 1, "content": content, "note": note, "created_by_id": by_id},
+    )
+    return row
+
+
+def _kept_version(slug: str, version: str) -> Domain | None:
+    if slug in DOMAIN_SLUGS and load_domain(slug).version == version:
+        return load_domain(slug)
+    try:
+        return _stored(slug, version)
+    except DomainVersion.DoesNotExist:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _stored(slug: str, version: str) -> Domain:
+    return domain_from(DomainVersion.objects.get(slug=slug, version=version).content)

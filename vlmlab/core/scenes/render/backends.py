@@ -1,0 +1,163 @@
+"""The one table of back ends that make pictures; heavy libraries are imported when one is loaded."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from vlmlab.core.errors import GenerationError
+from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.pools import PicturePool
+from vlmlab.core.scenes.render.cache import DEFAULT_MAX_BYTES
+from vlmlab.core.scenes.scene import SceneSource
+from vlmlab.core.suts.context import never
+from vlmlab.core.suts.network import NetworkPolicy
+
+EMBEDDED = "embedded"
+PresenceCheck = Callable[[bytes, Domain, tuple[str, ...]], tuple[str, ...]]
+"""``(png, domain, concepts)`` -> ids of the concepts that cannot be seen; may raise ``GenerationError``."""
+
+
+class BackendParams(BaseModel):
+    """Settings of a back end; stored with a picture source."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+@dataclass(frozen=True)
+class BackendContext:
+    """Everything that is not a stored setting.
+
+    Attributes:
+        cache_dir, cache_max_bytes: where finished scenes are kept; None = nowhere.
+        pool: the annotated pictures of an image pool.
+        network: which addresses may be connected to.
+        api_key: secret of the provider, "" for none; never shown, never part of an identity.
+        presence: asks a second system what can be seen; None = nobody checks.
+        model_root: folder below which local pipelines lie; None = none may be loaded.
+        should_stop: whether the batch in hand is to end.
+    """
+
+    cache_dir: Path | None = None
+    cache_max_bytes: int = DEFAULT_MAX_BYTES
+    pool: PicturePool | None = None
+    network: NetworkPolicy = field(default_factory=NetworkPolicy)
+    api_key: str = field(default="", repr=False)
+    presence: PresenceCheck | None = None
+    model_root: Path | None = None
+    should_stop: Callable[[], bool] = never
+
+
+@dataclass(frozen=True)
+class BackendKind:
+    """One kind of back end.
+
+    Attributes:
+        name: key in ``SCENE_BACKENDS``.
+        title: short name for people.
+        description: what it is for, one sentence.
+        needs: what it takes to use it, one sentence.
+        params: frozen pydantic model of its settings.
+        obstacle: ``domain`` -> why it cannot draw that domain and what to do, "" when it can.
+        check: says before launch what is missing (an extra, a server, a key, concepts without pictures);
+            raises ``GenerationError`` with a hint. It may connect, for a few seconds at most.
+        load: makes the source ready; the same seed then gives the same scene.
+        is_registrable: whether a person configures it as a picture source; the embedded renderer is there.
+        is_remote: whether it opens connections.
+        is_described: whether the seed makes the scene description again without the back end.
+        has_boxes: whether it knows where things are in the picture.
+        key_words: what its secret is called; "" when it takes none.
+    """
+
+    name: str
+    title: str
+    description: str
+    needs: str
+    params: type[BackendParams]
+    obstacle: Callable[[Domain], str]
+    check: Callable[[Domain, BackendParams, BackendContext], None]
+    load: Callable[..., SceneSource]
+    is_registrable: bool = True
+    is_remote: bool = False
+    is_described: bool = False
+    has_boxes: bool = True
+    key_words: str = ""
+
+
+def _embedded_obstacle(domain: Domain) -> str:
+    if domain.draws_as:
+        return ""
+    return (
+        f"The embedded renderer has no world for the domain {domain.title}. Choose a picture source that has."
+    )
+
+
+def _embedded_check(domain: Domain, _params: BackendParams, _context: BackendContext) -> None:
+    obstacle = _embedded_obstacle(domain)
+    if obstacle:
+        raise GenerationError(obstacle, field="backend")
+
+
+def _embedded_load(
+    domain: Domain, _params: BackendParams, context: BackendContext, *, width: int, height: int
+) -> SceneSource:
+    # Imported here: the renderer brings Embree, which a web process must never load.
+    from vlmlab.core.scenes.render.generator import make_scene_source
+
+    return make_scene_source(
+        domain=domain,
+        width=width,
+        height=height,
+        cache_dir=context.cache_dir,
+        cache_max_bytes=context.cache_max_bytes,
+    )
+
+
+SCENE_BACKENDS: Mapping[str, BackendKind] = {
+    kind.name: kind
+    for kind in (
+        BackendKind(
+            name=EMBEDDED,
+            title="Embedded renderer",
+            description="Draws driving scenes and kitchens on this machine's processor.",
+            needs="Nothing.",
+            params=BackendParams,
+            obstacle=_embedded_obstacle,
+            check=_embedded_check,
+            load=_embedded_load,
+            is_registrable=False,
+            is_described=True,
+        ),
+    )
+}
+
+
+def load_backend(
+    kind: str, domain: Domain, params: BackendParams, context: BackendContext, *, width: int, height: int
+) -> SceneSource:
+    """Return a ready source of pictures of one size.
+
+    Raises:
+        GenerationError: there is no such kind, it cannot draw the domain, or something it needs is missing.
+    """
+    entry = SCENE_BACKENDS.get(kind)
+    if entry is None:
+        raise GenerationError(
+            f"There is no back end {kind!r}.", hint=f"Known: {', '.join(SCENE_BACKENDS)}.", field="backend"
+        )
+    obstacle = entry.obstacle(domain)
+    if obstacle:
+        raise GenerationError(obstacle, field="backend")
+    return entry.load(domain, params, context, width=width, height=height)
+
+
+__all__ = [
+    "EMBEDDED",
+    "SCENE_BACKENDS",
+    "BackendContext",
+    "BackendKind",
+    "BackendParams",
+    "PresenceCheck",
+    "load_backend",
+]
