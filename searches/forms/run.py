@@ -16,6 +16,7 @@ from vlmlab.core.revelio.config import CHOICE_LABELS, PRESETS, RevelioConfig, co
 from vlmlab.core.revelio.space import allowed_masks
 from vlmlab.web.evidence import set_words
 
+SHOWN_OTHERWISE = frozenset({"backend", "image_width", "image_height"})
 IMAGE_SIZES = ("320x240", "448x336", "640x480")
 DEFAULT_PRESET = "quick_look"
 ALGORITHM_NOTES = {
@@ -112,7 +113,7 @@ class RaiseLimitForm(forms.Form):
 
 def config_field_names() -> tuple[str, ...]:
     """Return the settings of the core that the form shows as they are (the two image sizes are one field)."""
-    return tuple(name for name in RevelioConfig.model_fields if name not in ("image_width", "image_height"))
+    return tuple(name for name in RevelioConfig.model_fields if name not in SHOWN_OTHERWISE)
 
 
 def form_field(info: FieldInfo, name: str, *, concepts: list[tuple[str, str]]) -> forms.Field:

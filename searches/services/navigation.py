@@ -9,8 +9,16 @@ from django.db.models import CharField, Count, Model, QuerySet, Value
 from django.utils import timezone
 
 from searches.enums import LIVE_STATES
-from searches.models import Finding, SearchRun, SutRecord, WorkerHeartbeat
-from searches.services.domain_store import domain_slugs
+from searches.models import (
+    Dataset,
+    DomainRecord,
+    Finding,
+    PictureSource,
+    SearchRun,
+    SutRecord,
+    WorkerHeartbeat,
+)
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS
 
 Row = TypeVar("Row", bound=Model)
 
@@ -21,6 +29,8 @@ class NavCounts:
 
     suts: int
     domains: int
+    sources: int
+    datasets: int
     runs: str
     findings: int
     workers: str
@@ -35,18 +45,24 @@ def alive_workers() -> QuerySet[WorkerHeartbeat]:
 
 def count_for_nav() -> NavCounts:
     """Return the counts of everything the navigation names, in one query."""
+    own_domains = DomainRecord.objects.filter(is_archived=False).exclude(slug__in=DOMAIN_SLUGS)
     counts: dict[str, int] = dict(
         _counted(SutRecord.objects.all(), "suts").union(
             _counted(SearchRun.objects.filter(state__in=LIVE_STATES), "live"),
             _counted(Finding.objects.all(), "findings"),
             _counted(alive_workers(), "workers"),
+            _counted(own_domains, "domains"),
+            _counted(PictureSource.objects.all(), "sources"),
+            _counted(Dataset.objects.all(), "datasets"),
             all=True,
         )
     )
     live, workers = counts.get("live", 0), counts.get("workers", 0)
     return NavCounts(
         suts=counts.get("suts", 0),
-        domains=len(domain_slugs()),
+        domains=len(DOMAIN_SLUGS) + counts.get("domains", 0),
+        sources=counts.get("sources", 0),
+        datasets=counts.get("datasets", 0),
         runs=f"{live} live" if live else "",
         findings=counts.get("findings", 0),
         workers=str(workers) if workers else "none",

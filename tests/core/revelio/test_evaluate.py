@@ -48,7 +48,7 @@ def letter_of(sample, action):
 
 
 def answer(sample, action):
-    return read_reply(sample, SutReply(letter_of(sample, action)))
+    return read_reply(sample, SutReply(letter_of(sample, action)), domain=DOMAIN)
 
 
 def test_the_expected_action_passes():
@@ -82,14 +82,14 @@ def test_driving_on_towards_a_cone_collides():
 
 
 def test_an_invalid_answer_fails_and_is_kept_apart():
-    record = read_reply(prepared(), SutReply("I cannot tell."))
+    record = read_reply(prepared(), SutReply("I cannot tell."), domain=DOMAIN)
 
     assert (record.verdict, record.answer_status, record.is_invalid) == (Verdict.FAIL, "invalid", True)
     assert (record.letter, record.answered_action, record.direction, record.collision) == ("", "", "", None)
 
 
 def test_a_failed_call_is_no_answer():
-    record = read_reply(prepared(), SutReply("", call_error="The server is away."))
+    record = read_reply(prepared(), SutReply("", call_error="The server is away."), domain=DOMAIN)
 
     assert (record.verdict, record.answer_status, record.is_invalid) == (Verdict.CALL_ERROR, "", False)
 
@@ -99,20 +99,20 @@ def test_a_scene_that_cannot_be_made_is_recorded_and_incompatible():
 
     assert sample.scene is None
     assert sample.generation_error == "The cone stays hidden. Try another set."
-    assert read_reply(sample, None).verdict is Verdict.INCOMPATIBLE
+    assert read_reply(sample, None, domain=DOMAIN).verdict is Verdict.INCOMPATIBLE
 
 
 def test_a_scene_without_a_reply_is_a_mistake_of_the_caller():
     with pytest.raises(ValueError, match="reply must be given"):
-        read_reply(prepared(), None)
+        read_reply(prepared(), None, domain=DOMAIN)
 
 
 def test_the_reason_is_read_only_when_it_was_asked():
     text = "{}\nThe cone is close."
     asked, silent = prepared(ask_reason=True), prepared()
 
-    first = read_reply(asked, SutReply(text.format(letter_of(asked, "slow_down"))))
-    second = read_reply(silent, SutReply(text.format(letter_of(silent, "slow_down"))))
+    first = read_reply(asked, SutReply(text.format(letter_of(asked, "slow_down"))), domain=DOMAIN)
+    second = read_reply(silent, SutReply(text.format(letter_of(silent, "slow_down"))), domain=DOMAIN)
 
     assert first.reason_text == "The cone is close."
     assert second.reason_text == ""

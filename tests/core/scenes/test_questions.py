@@ -4,7 +4,7 @@ import pytest
 
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.questions import ask_question, error_direction
+from vlmlab.core.scenes.questions import ask_question
 
 DRIVING = load_domain("driving")
 
@@ -78,9 +78,9 @@ def test_template_without_options_is_refused_at_its_field():
     ],
 )
 def test_error_direction_of_every_pair(expected, answered, direction):
-    assert error_direction(expected, answered) == direction
+    assert DRIVING.error_direction(expected, answered) == direction
 
 
 def test_error_direction_refuses_unknown_actions():
     with pytest.raises(ValueError, match="answered_action must be one of"):
-        error_direction("continue", "honk")
+        DRIVING.error_direction("continue", "honk")

@@ -5,13 +5,14 @@ import pytest
 
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.driving import SAMPLERS, sample_driving
+from vlmlab.core.scenes.driving import sample_driving
 from vlmlab.core.scenes.layout import EXTENTS
 from vlmlab.core.scenes.render.builders import BUILDERS
 from vlmlab.core.scenes.render.embedded import WORLDS, build_object
 from vlmlab.core.scenes.render.packs import load_pack
 from vlmlab.core.scenes.render.presence import THRESHOLDS
 from vlmlab.core.scenes.render.sheet import showcase_sets
+from vlmlab.core.scenes.samplers import SAMPLERS
 from vlmlab.core.scenes.scene import SceneObject
 
 SEEDS = range(6)
