@@ -33,6 +33,13 @@ class GenerationError(VlmLabError):
     """A scene could not be made; never a failure of the system under test."""
 
 
+class SourceAwayError(GenerationError):
+    """What makes pictures is away or refuses everything: no scene at all can be made until a person acts.
+
+    A run waits for it; told to the search as scenes that cannot be drawn, it would use up concept sets.
+    """
+
+
 class SutError(VlmLabError):
     """A system under test cannot be registered, loaded or reached."""
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from vlmlab.core.errors import GenerationError
+from vlmlab.core.errors import GenerationError, SourceAwayError
 from vlmlab.core.replies.choices import parse_choice, reason_of
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.types import Query, Verdict
@@ -84,7 +84,11 @@ def scene_seed_of(query: Query, *, run_seed: int) -> int:
 def prepare_sample(
     query: Query, *, domain: Domain, source: SceneSource, config: RevelioConfig, run_seed: int
 ) -> PreparedSample:
-    """Make the scene and the question of a sample; a scene that cannot be made is recorded, not raised."""
+    """Make the scene and the question of a sample; a scene that cannot be made is recorded, not raised.
+
+    Raises:
+        SourceAwayError: no scene at all can be made now.
+    """
     scene_seed = scene_seed_of(query, run_seed=run_seed)
     question = ask_question(
         domain,
@@ -96,6 +100,8 @@ def prepare_sample(
     generation_error = ""
     try:
         scene = source.generate(query.key, seed=scene_seed)
+    except SourceAwayError:
+        raise
     except GenerationError as error:
         generation_error = str(error)
     decision = question.decision

@@ -15,6 +15,7 @@ from vlmlab.core.suts.context import never
 from vlmlab.core.suts.network import NetworkPolicy
 
 EMBEDDED = "embedded"
+IMAGE_POOL = "image_pool"
 PresenceCheck = Callable[[bytes, Domain, tuple[str, ...]], tuple[str, ...]]
 """``(png, domain, concepts)`` -> ids of the concepts that cannot be seen; may raise ``GenerationError``."""
 
@@ -49,6 +50,18 @@ class BackendContext:
     should_stop: Callable[[], bool] = never
 
 
+def _free(_params: BackendParams) -> float | None:
+    return 0.0
+
+
+def _no_origin(_params: BackendParams) -> str:
+    return ""
+
+
+def _nothing_missing(_domain: Domain, _params: BackendParams, _context: BackendContext) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True)
 class BackendKind:
     """One kind of back end.
@@ -68,6 +81,11 @@ class BackendKind:
         is_described: whether the seed makes the scene description again without the back end.
         has_boxes: whether it knows where things are in the picture.
         key_words: what its secret is called; "" when it takes none.
+        key_origin: settings -> the one server (scheme, host, port) that its secret is sent to; "" for none.
+        takes_pool: whether it draws from a dataset, which ``context.pool`` holds.
+        takes_presence: whether a second system may be asked if a picture shows what it should.
+        picture_usd: settings -> the most that one picture can cost; None when its price is unknown.
+        unpictured: ids of concepts that it can never show; a search must leave them out.
     """
 
     name: str
@@ -83,6 +101,11 @@ class BackendKind:
     is_described: bool = False
     has_boxes: bool = True
     key_words: str = ""
+    key_origin: Callable[[BackendParams], str] = _no_origin
+    takes_pool: bool = False
+    takes_presence: bool = False
+    picture_usd: Callable[[BackendParams], float | None] = _free
+    unpictured: Callable[[Domain, BackendParams, BackendContext], tuple[str, ...]] = _nothing_missing
 
 
 def _embedded_obstacle(domain: Domain) -> str:
