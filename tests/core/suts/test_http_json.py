@@ -54,6 +54,19 @@ def failure_of(peer: Peer, behaviour, **values) -> CallFailure:
     return failure.value
 
 
+def test_get_asks_once_and_fails_like_post(peer):
+    peer.next(GOOD, status(401, {"error": {"message": f"bad key {KEY}"}}))
+    asking = endpoint(peer)
+
+    answer = asking.get("/models")
+    with pytest.raises(CallFailure) as failure:
+        asking.get("/models")
+
+    asked = peer.requests[0]
+    assert (asked.method, asked.path, asked.raw, answer) == ("GET", "/v1/models", b"", {"answer": 42})
+    assert (failure.value.kind, KEY in failure.value.message) == ("key", False)
+
+
 def test_post_sends_json_and_returns_the_object_that_came_back(peer):
     answer = endpoint(peer).post("/ask", {"q": "é", "n": [1, None]})
 

@@ -131,12 +131,7 @@ def inspect_checkpoint(folder: Path, *, links_may_reach: Path | None = None) -> 
         SutError: pickles, code, remote-code settings, links that lead out, damaged or missing files;
             the message names the file, the hint the remedy.
     """
-    if not folder.is_dir():
-        raise _refusal(f"The checkpoint folder '{folder.name}' does not exist.", "Check the path.")
-    names = [_checked_name(path, folder, links_may_reach or folder) for path in _files(folder)]
-    for name in names:
-        if name.endswith(".json") and PurePosixPath(name).name not in _WORD_LISTS:
-            _check_json(name, folder / name)
+    names = checked_files(folder, links_may_reach=links_may_reach)
     if "adapter_config.json" in names and "config.json" not in names:
         raise _refusal(
             "The folder holds only an adapter (adapter_config.json).", "Merge it into its base model first."
@@ -158,13 +153,46 @@ def inspect_checkpoint(folder: Path, *, links_may_reach: Path | None = None) -> 
     )
 
 
+def checked_files(folder: Path, *, links_may_reach: Path | None = None) -> list[str]:
+    """Return the names of all files of a folder, sorted, after refusing pickles, code and remote code.
+
+    Args:
+        folder: holds a model in Hugging Face format, in one folder or in one for each of its parts.
+        links_may_reach: symbolic links must stay below this folder; default: below ``folder``.
+
+    Raises:
+        SutError: what is refused, and what to do.
+    """
+    if not folder.is_dir():
+        raise _refusal(f"The checkpoint folder '{folder.name}' does not exist.", "Check the path.")
+    names = [_checked_name(path, folder, links_may_reach or folder) for path in _files(folder)]
+    for name in names:
+        if name.endswith(".json") and PurePosixPath(name).name not in _WORD_LISTS:
+            _check_json(name, folder / name)
+    return names
+
+
+def check_weights(path: Path) -> None:
+    """Refuse a safetensors file that is cut or damaged; only its header is read.
+
+    Raises:
+        SutError: its name and the remedy.
+    """
+    _safetensors_header(path)
+
+
 def content_digest(report: CheckpointReport) -> str:
     """Return the SHA-256 over names and bytes of everything in the folder that can change an answer."""
+    return folder_digest(report.folder)
+
+
+def folder_digest(folder: Path) -> str:
+    """Return the SHA-256 over names and bytes of a checked folder's files that can change an answer."""
     digest = hashlib.sha256()
     kept = (".json", ".safetensors", ".txt", ".model", ".jinja")
-    for path in sorted(_files(report.folder), key=lambda item: item.relative_to(report.folder).as_posix()):
+    for path in sorted(_files(folder), key=lambda item: item.relative_to(folder).as_posix()):
         if path.suffix in kept:
-            digest.update(path.relative_to(report.folder).as_posix().encode() + b"\x00")
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\x00")
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()

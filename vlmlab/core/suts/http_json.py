@@ -124,8 +124,15 @@ class JsonEndpoint:
             CallFailure: no connection, no answer in time, another status than 2xx, or no JSON object.
         """
         content = json.dumps(body, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
+        return self._asked("POST", path, content)
+
+    def get(self, path: str) -> dict[str, JsonValue]:
+        """Ask once for the JSON object at a path; raises as ``post`` does."""
+        return self._asked("GET", path, b"")
+
+    def _asked(self, method: str, path: str, content: bytes) -> dict[str, JsonValue]:
         try:
-            status, headers, raw = self._exchange(path, content)
+            status, headers, raw = self._exchange(method, path, content)
         except CallFailure:
             raise
         except AddressRefused as error:
@@ -153,7 +160,7 @@ class JsonEndpoint:
         self._backend.hang_up()
         self._pool.close()
 
-    def _exchange(self, path: str, content: bytes) -> tuple[int, dict[str, str], bytes]:
+    def _exchange(self, method: str, path: str, content: bytes) -> tuple[int, dict[str, str], bytes]:
         """Return status, headers in lower case and body of one call, within its time and size."""
         endpoint = self.endpoint
         url = httpcore2.URL(
@@ -173,7 +180,7 @@ class JsonEndpoint:
         self._backend.deadline.ends_at = self._clock() + self._timeout_s
         try:
             with self._pool.stream(
-                "POST", url, headers=headers, content=content, extensions={"timeout": timeouts}
+                method, url, headers=headers, content=content, extensions={"timeout": timeouts}
             ) as response:
                 parts, size = [], 0
                 for part in response.iter_stream():
