@@ -18,6 +18,7 @@ from searches.services.leases import Lease, LeaseLost, release_paused
 from searches.services.live import LiveSearch, keep, live_search
 from searches.services.outages import is_unanswered, note_unanswered
 from searches.services.paid_answers import keeping_paid
+from searches.services.prerender import withdraw
 from searches.services.presence import presence
 from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
 from searches.services.run_log import log_event
@@ -33,7 +34,7 @@ from searches.services.slice_ends import (
 from searches.services.spending import SpendingLimitError, reserve
 from searches.services.suts import LoadedSut, asking_of, load_sut
 from searches.services.tallies import tally_batch
-from vlmlab.core.errors import VlmLabError
+from vlmlab.core.errors import SourceAwayError, VlmLabError
 from vlmlab.core.revelio.types import Outcome, Query
 from vlmlab.core.search import ReplayMismatchError
 
@@ -64,7 +65,10 @@ def advance_run(
         should_yield: asked between batches; the run goes back into the queue.
     """
     try:
-        return _Slice(lease, slice_seconds, should_stop, should_yield).work()
+        end = _Slice(lease, slice_seconds, should_stop, should_yield).work()
+        if end != SliceEnd.TIME_UP:
+            withdraw(lease.run_id)
+        return end
     except LeaseLost:
         return SliceEnd.LEASE_LOST
     except (OperationalError, InterfaceError) as error:
@@ -72,7 +76,7 @@ def advance_run(
         return after_database_error(lease)
     except SpendingLimitError as error:
         return halt(lease, error, to=RunState.PAUSED, is_halted_by_spending=True)
-    except StorageError as error:
+    except (StorageError, SourceAwayError) as error:
         return halt(lease, error, to=RunState.PAUSED)
     except ReplayMismatchError:
         logger.exception("run %s cannot be replayed", lease.run_id)

@@ -12,6 +12,7 @@ from searches.models import CachedReply, SearchRun
 from searches.services.call_costs import Prompted
 from searches.services.crashes import crash_point
 from searches.services.live import LiveSearch
+from searches.services.prerender import draw_ahead, share_batch
 from searches.services.scene_sources import scene_source
 from searches.services.sut_signals import stopping_when
 from searches.services.suts import LoadedSut, asking_of
@@ -107,6 +108,7 @@ def answer_batch(
         BatchInterrupted: ``should_stop`` said so before all was asked.
     """
     started = time.monotonic()
+    share_batch(run, live, queries)
     prepared, render_ms = _draw(run, live, queries, should_stop)
     drawn = time.monotonic()
     crash_point("after_scenes")
@@ -119,6 +121,8 @@ def answer_batch(
         raise BatchInterrupted
     may_send([Prompted(prompts[i], (live.config.image_width, live.config.image_height)) for i in asked])
     requests = {i: _request(prepared[i], prompts[i]) for i in asked}
+    if requests:
+        draw_ahead(run, live)
     fresh = _ask(sut, requests, keys=keys, should_stop=should_stop)
     crash_point("after_answers")
     is_same_system = sut.info.fingerprint == fingerprint

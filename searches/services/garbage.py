@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from searches.enums import JobState
-from searches.models import Blob, Calibration, Finding, Job, Sample
+from searches.models import Blob, Calibration, DatasetPicture, Finding, Job, Sample
 from searches.services.blobs import blob_path
 
 KEPT_JOBS = timedelta(days=7)
@@ -40,7 +40,7 @@ def _sweep_blobs(grace: timedelta) -> int:
     removed = 0
     old = Q(touched_at__lt=Now() - grace)
     candidates = list(Blob.objects.filter(old).values_list("pk", "media_type"))
-    in_use = _named_by_jobs() | _named_by_findings() | _named_by_calibrations()
+    in_use = _named_by_jobs() | _named_by_findings() | _named_by_calibrations() | _named_by_datasets()
     for start in range(0, len(candidates), CHUNK):
         chunk = dict(candidates[start : start + CHUNK])
         in_samples = set(Sample.objects.filter(image_sha256__in=chunk).values_list("image_sha256", flat=True))
@@ -65,6 +65,10 @@ def _named_by_findings() -> set[str]:
 def _named_by_calibrations() -> set[str]:
     rows = Calibration.objects.values_list("items", flat=True)
     return {item["image_sha256"] for items in rows.iterator(chunk_size=200) for item in items}
+
+
+def _named_by_datasets() -> set[str]:
+    return set(DatasetPicture.objects.values_list("image_sha256", flat=True).iterator(chunk_size=2000))
 
 
 def _sweep_unfinished(grace: timedelta) -> int:

@@ -19,6 +19,7 @@ from searches.services.domain_store import find_domain
 from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.leases import JobLease, own_job
 from searches.services.live import config_of
+from searches.services.prerender import prerender
 from searches.services.scene_sources import scene_source
 from searches.services.trying import do_try
 from vlmlab.core.errors import VlmLabError
@@ -52,6 +53,9 @@ def run_job(lease: JobLease) -> None:
         if job is None:
             return
         values = _outcome(job)
+        if job.kind == JobKind.PRERENDER:  # its scenes lie in the cache; nobody looks at the job again
+            own_job(lease).delete()
+            return
         own_job(lease).update(lease_expires=None, finished_at=Now(), **values)
     except DatabaseError as error:  # the lease runs out and the job is done again
         logger.warning("job %s: the database did not answer: %s", lease.job_id, error)
@@ -107,4 +111,5 @@ _WORK: dict[JobKind, Callable[[Job], Values]] = {
     JobKind.RENDER_SCENE: lambda job: _render_scene(job.params),
     JobKind.TRY_SUT: lambda job: do_try(job.params, job=job),
     JobKind.CALIBRATE_SUT: do_calibration,
+    JobKind.PRERENDER: prerender,
 }

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from searches.enums import JobState, RunState
+from searches.enums import JobKind, JobState, Queue, RunState
 from searches.models import Job, SearchRun, WorkerHeartbeat
 from searches.services.leases import HELD_STATES, WORKED_STATES, is_expired
 from searches.services.owners import is_process_alive, parse_owner
@@ -115,6 +115,7 @@ def _free_paused() -> None:
 
 def _free_jobs(report: ReapReport) -> None:
     expired = Job.objects.filter(is_expired(), state=JobState.RUNNING)
+    expired.filter(kind=JobKind.PRERENDER).delete()  # its run asks again for what it still needs
     report.jobs += expired.filter(attempts__gte=MAX_JOB_ATTEMPTS).update(
         state=JobState.FAILED, error=JOB_ERROR, hint=JOB_HINT, finished_at=Now()
     )
@@ -129,5 +130,9 @@ def _announce(report: ReapReport) -> None:
     report.queues.update(waiting.values_list("queue", flat=True).distinct().order_by())
     waiting.update(dispatched_at=Now())
     report.queues.update(
-        Job.objects.filter(state=JobState.QUEUED).values_list("queue", flat=True).distinct().order_by()
+        Job.objects.filter(state=JobState.QUEUED)
+        .exclude(queue=Queue.RENDER)  # rendering workers poll: a message to them would never be read
+        .values_list("queue", flat=True)
+        .distinct()
+        .order_by()
     )

@@ -9,11 +9,11 @@ from vlmlab.serve.plan import PLAN_VARIABLE, Plan, lab_parts, read_plan, write_p
 REDIS = Broker("bundled", "redis+socket:///run/q", ("valkey-server", "--port", "0"))
 
 
-def parts(broker, mark=None):
-    return {
-        part.name: part
-        for part in lab_parts(broker, descriptor=7, queues="cpu,api", concurrency=2, sample_data_mark=mark)
-    }
+def parts(broker, mark=None, *, renderers=0):
+    listed = lab_parts(
+        broker, descriptor=7, queues="cpu,api", concurrency=2, renderers=renderers, sample_data_mark=mark
+    )
+    return {part.name: part for part in listed}
 
 
 def test_with_a_queue_of_our_own_everything_is_started_in_order():
@@ -26,6 +26,14 @@ def test_somebody_elses_queue_is_not_started():
 
 def test_without_a_queue_the_worker_polls():
     assert parts(Broker("none"))["worker"].command[-3:] == ("worker", "--queues", "cpu,api")
+
+
+def test_workers_that_draw_ahead_poll_their_own_queue_and_repair_nothing():
+    drawing = parts(REDIS, renderers=2)
+
+    assert list(drawing) == ["queue", "web", "worker", "renderer 1", "renderer 2"]
+    assert drawing["renderer 2"].command[-4:] == ("worker", "--queues", "render", "--no-reaper")
+    assert drawing["renderer 1"].starts_after == "web"
 
 
 def test_the_worker_keeps_the_timetable_itself():

@@ -74,16 +74,33 @@ def worker_part(broker: Broker, *, queues: str, concurrency: int) -> Part:
     )
 
 
+def renderer_parts(count: int) -> list[Part]:
+    """Return workers that draw scenes ahead; they poll, because their wishes are withdrawn all the time."""
+    quiet = {"VLMLAB_SQLITE_SYNCHRONOUS": "NORMAL", "MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1"}
+    command = (sys.executable, MANAGE, "worker", "--queues", "render", "--no-reaper")
+    return [
+        Part(f"renderer {number}", command, quiet, grace_seconds=5.0, starts_after="web")
+        for number in range(1, count + 1)
+    ]
+
+
 def lab_parts(
-    broker: Broker, *, descriptor: int, queues: str, concurrency: int, sample_data_mark: Path | None
+    broker: Broker,
+    *,
+    descriptor: int,
+    queues: str,
+    concurrency: int,
+    renderers: int,
+    sample_data_mark: Path | None,
 ) -> tuple[Part, ...]:
-    """Return queue, web, worker and, on a first start, the loading of sample data, in order of start."""
+    """Return queue, web, workers and, on a first start, the loading of sample data, in order of start."""
     web_environment = {"VLMLAB_BROKER_URL": broker.url, "MALLOC_ARENA_MAX": "2"}
     parts = [
         Part(
             "web", (sys.executable, "-m", "vlmlab.serve.web", str(descriptor)), web_environment, (descriptor,)
         ),
         worker_part(broker, queues=queues, concurrency=concurrency),
+        *renderer_parts(renderers),
     ]
     if broker.command:
         parts.insert(0, Part("queue", broker.command))

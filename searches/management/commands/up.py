@@ -21,6 +21,7 @@ from vlmlab.serve.plan import Plan, lab_parts, write_plan
 from vlmlab.serve.preparation import prepare_database, prepare_static_files
 
 SUPERVISOR = "vlmlab.serve.supervisor"
+MOST_RENDERERS = 4
 
 
 class Command(BaseCommand):
@@ -39,6 +40,13 @@ class Command(BaseCommand):
             "--queues", type=queue_names, default="cpu,api,gpu", help="queues this machine's worker serves"
         )
         parser.add_argument("--concurrency", type=thread_count, default=2, help="threads of the worker")
+        parser.add_argument(
+            "--renderers",
+            type=renderer_count,
+            default=default_renderers(),
+            help="processes that draw scenes ahead, while a system still answers (default: processor cores "
+            "less one, at most 4)",
+        )
         parser.add_argument("--no-queue", action="store_true", help="start no queue server; the worker polls")
         parser.add_argument(
             "--no-sample-data", action="store_true", help="do not load sample data on a first start"
@@ -80,6 +88,7 @@ class Command(BaseCommand):
                 descriptor=listener.fileno(),
                 queues=options["queues"],
                 concurrency=options["concurrency"],
+                renderers=options["renderers"],
                 sample_data_mark=mark,
             ),
         )
@@ -151,6 +160,22 @@ def storage_sentence(error: OSError) -> str:
         f"{error.strerror or error}{place}. Make room, or name another folder that can be written in "
         "VLMLAB_DATA_DIR."
     )
+
+
+def default_renderers() -> int:
+    """Return how many processes draw ahead on this machine: one core is left to the worker."""
+    return max(0, min(MOST_RENDERERS, (os.cpu_count() or 1) - 1))
+
+
+def renderer_count(text: str) -> int:
+    """Read how many processes shall draw ahead.
+
+    Raises:
+        ArgumentTypeError: it is not a number from 0 to 64.
+    """
+    if not text.isdecimal() or int(text) > 64:
+        raise ArgumentTypeError(f"“{text}” is not a number of processes: give a number from 0 to 64")
+    return int(text)
 
 
 def queue_names(text: str) -> str:

@@ -23,7 +23,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
         parser.add_argument(
-            "--queues", default="cpu,api", help="comma-separated: cpu, gpu, api (default: cpu,api)"
+            "--queues", default="cpu,api", help="comma-separated: cpu, gpu, api, render (default: cpu,api)"
         )
         parser.add_argument(
             "--no-reaper", action="store_true", help="do not repair what other workers left behind"

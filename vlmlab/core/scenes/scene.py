@@ -3,7 +3,7 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -150,4 +150,17 @@ class SceneSource(Protocol):
         Raises:
             GenerationError: no attempt showed every required concept, or the back end failed.
         """
+        ...
+
+
+@runtime_checkable
+class DrawsAhead(Protocol):
+    """A scene source whose scenes may be drawn by another process before they are needed."""
+
+    def is_kept(self, concepts: tuple[str, ...], *, seed: int) -> bool:
+        """Return whether the scene lies in the cache already; cheap, and never draws."""
+        ...
+
+    def generate(self, concepts: tuple[str, ...], *, seed: int) -> GeneratedScene:
+        """Return the scene, and keep it."""
         ...

@@ -23,6 +23,10 @@ class SceneCache(Protocol):
         """Return the scene of a key; None when it is unknown, or damaged."""
         ...
 
+    def has(self, key: str) -> bool:
+        """Return whether a scene of this key is remembered; it may still turn out to be damaged."""
+        ...
+
     def put(self, key: str, scene: GeneratedScene) -> None:
         """Remember a scene; never raises because of the storage."""
         ...
@@ -59,6 +63,10 @@ class DirectoryCache:
         with suppress(OSError):
             os.utime(file)
         return scene
+
+    def has(self, key: str) -> bool:
+        """Return whether there is a file of this key."""
+        return self._file(key).is_file()
 
     def put(self, key: str, scene: GeneratedScene) -> None:
         """Write a scene; a storage error leaves the cache without it."""

@@ -107,6 +107,10 @@ class SceneGenerator:
             self._cache.put(key, scene)
         return scene
 
+    def is_kept(self, concepts: tuple[str, ...], *, seed: int) -> bool:
+        """Return whether the scene lies in the cache; True without one, where drawing ahead is in vain."""
+        return self._cache is None or self._cache.has(self._cache_key(concepts, seed))
+
     def _cache_key(self, concepts: tuple[str, ...], seed: int) -> str:
         line = "\n".join([self.identity, str(seed), *concepts])
         return hashlib.sha256(line.encode()).hexdigest()

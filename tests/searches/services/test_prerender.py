@@ -1,0 +1,184 @@
+"""Other workers draw ahead into the cache; a run is the same with and without them."""
+
+from io import BytesIO
+
+import pytest
+from django.utils import timezone
+from PIL import Image
+
+from searches.enums import JobKind, JobState, Queue
+from searches.models import CachedReply, Job, SearchRun, WorkerHeartbeat
+from searches.services import prerender as farm
+from searches.services.advance import advance_run
+from searches.services.jobs import run_job
+from searches.services.leases import take_job, take_lease
+from searches.services.reaper import reap
+from searches.services.slice_ends import SliceEnd
+from tests.searches.engine import run_digest, start_run
+from vlmlab.core.errors import GenerationError
+from vlmlab.core.scenes.driving import sample_driving
+from vlmlab.core.scenes.scene import GeneratedScene
+
+pytestmark = pytest.mark.django_db
+
+
+class SlowSource:
+    """Keeps what it drew, in memory, and notes who drew what."""
+
+    identity = "slow"
+
+    def __init__(self):
+        self.kept = {}
+        self.drawn = []
+
+    def is_kept(self, concepts, *, seed):
+        return (concepts, seed) in self.kept
+
+    def generate(self, concepts, *, seed):
+        if not self.is_kept(concepts, seed=seed):
+            self.drawn.append((concepts, seed))
+            if "bus_stop" in concepts:
+                raise GenerationError("Nothing fits.")
+            buffer = BytesIO()
+            Image.new("RGB", (8, 6), (seed % 256, len(concepts), 7)).save(buffer, "PNG")
+            image = buffer.getvalue()
+            scene = sample_driving(concepts, seed=seed)
+            self.kept[concepts, seed] = GeneratedScene(scene, image, scene.digest, (), {})
+        return self.kept[concepts, seed]
+
+
+@pytest.fixture
+def source(monkeypatch):
+    made = SlowSource()
+    for module in ("batches", "prerender"):
+        monkeypatch.setattr(f"searches.services.{module}.scene_source", lambda *a, **k: made)
+    return made
+
+
+@pytest.fixture
+def two_renderers(monkeypatch):
+    monkeypatch.setattr(farm, "renderers", lambda: 2)
+
+
+def advance(run, **options):
+    lease = take_lease("test", ["cpu"], run_id=run.pk)
+    return advance_run(lease, slice_seconds=0.0, **options)
+
+
+def render_jobs():
+    return Job.objects.filter(kind=JobKind.PRERENDER)
+
+
+def draw_all():
+    """Work as a rendering worker until nothing is left."""
+    while (lease := take_job("renderer", [Queue.RENDER])) is not None:
+        run_job(lease)
+
+
+def test_nothing_is_shared_where_nobody_draws_ahead(source):
+    farm.forget_renderers()
+    assert advance(start_run()) == SliceEnd.TIME_UP
+    assert not render_jobs().exists()
+
+
+def test_what_comes_next_is_spread_over_the_rendering_workers(source, two_renderers):
+    run = start_run()
+    advance(run)
+    shares = [job.params["scenes"] for job in render_jobs()]
+    wanted = [tuple(scene[0]) for share in shares for scene in share]
+    assert len(shares) == 2
+    assert abs(len(shares[0]) - len(shares[1])) <= 1
+    assert 8 <= len(wanted) <= 16
+    assert {job.queue for job in render_jobs()} == {Queue.RENDER}
+
+
+def test_the_next_batch_finds_most_of_its_scenes_drawn(source, two_renderers):
+    run = start_run(algorithm="random", inference_budget=40)
+    advance(run)
+    draw_all()
+    ahead = len(source.drawn)
+    advance(run)
+    assert ahead >= 16
+    assert len(source.drawn) == ahead  # the second batch drew nothing itself
+    assert not render_jobs().filter(state=JobState.DONE).exists()
+
+
+def test_a_run_is_the_same_with_and_without_rendering_workers(source, monkeypatch):
+    alone = start_run(run_seed=4)
+    while advance(alone) == SliceEnd.TIME_UP:
+        pass
+    source.kept.clear()
+    CachedReply.objects.all().delete()
+    monkeypatch.setattr(farm, "renderers", lambda: 2)
+    helped = start_run(alone.sut, run_seed=4)
+    while advance(helped) == SliceEnd.TIME_UP:
+        draw_all()
+
+    assert SearchRun.objects.get(pk=helped.pk).n_observations == 60
+    assert run_digest(helped) == run_digest(alone)
+
+
+def test_new_wishes_replace_those_that_are_left(source, two_renderers):
+    run = start_run()
+    advance(run)
+    first = set(render_jobs().values_list("pk", flat=True))
+    advance(run)
+    assert first.isdisjoint(render_jobs().values_list("pk", flat=True))
+
+
+def test_nothing_is_left_to_draw_when_a_run_has_ended(source, two_renderers):
+    run = start_run(inference_budget=10)
+    while advance(run) == SliceEnd.TIME_UP:
+        assert render_jobs().exists()
+    assert not render_jobs().exists()
+
+
+def test_a_worker_whose_wish_is_withdrawn_stops_after_its_scene(source, two_renderers):
+    run = start_run(algorithm="random", inference_budget=40)
+    advance(run)
+    lease = take_job("renderer", [Queue.RENDER])
+    job = Job.objects.get(pk=lease.job_id)
+    before = len(source.drawn)
+    farm.withdraw(run.pk)
+    assert farm.prerender(job) == {"drawn": 0}
+    assert len(source.drawn) == before
+
+
+def test_a_scene_that_cannot_be_made_is_left_to_the_run(source, two_renderers):
+    job = Job.objects.create(
+        kind=JobKind.PRERENDER,
+        queue=Queue.RENDER,
+        params={
+            "domain": "driving",
+            "backend": "embedded",
+            "width": 8,
+            "height": 6,
+            "scenes": [[["bus_stop"], 1], [["cone"], 2]],
+        },
+    )
+    draw_all()
+    assert source.is_kept(("cone",), seed=2)
+    assert not Job.objects.filter(pk=job.pk).exists()
+
+
+def test_the_reaper_takes_wishes_of_dead_workers_away_and_wakes_nobody_for_them(source, two_renderers):
+    run = start_run()
+    advance(run)
+    SearchRun.objects.filter(pk=run.pk).delete()
+    assert render_jobs().count() == 2
+    take_job("renderer", [Queue.RENDER])
+    render_jobs().filter(state=JobState.RUNNING).update(lease_expires=None)
+    report = reap()
+    assert render_jobs().count() == 1
+    assert Queue.RENDER.value not in report.queues
+
+
+def test_renderers_are_counted_among_the_workers_that_report(settings):
+    farm.forget_renderers()
+    assert farm.renderers() == 0
+    now = timezone.now()
+    WorkerHeartbeat.objects.create(owner="a", host="h", pid=1, queues=["render"], started_at=now, seen_at=now)
+    assert farm.renderers() == 0  # known for some seconds
+    farm.forget_renderers()
+    assert farm.renderers() == 1
+    farm.forget_renderers()
