@@ -33,10 +33,6 @@ class GenerationError(VlmLabError):
     """A scene could not be made; never a failure of the system under test."""
 
 
-class PictureSourceError(GenerationError):
-    """What makes the pictures cannot be reached or is set up wrongly; this says nothing about the set."""
-
-
 class SourceAwayError(GenerationError):
     """What makes pictures is away or refuses everything: no scene at all can be made until a person acts.
 
