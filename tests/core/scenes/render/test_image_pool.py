@@ -1,0 +1,201 @@
+"""Scenes from photographs: which picture a set gets, how it is brought to size, what is still seen then."""
+
+import hashlib
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from vlmlab.core.errors import GenerationError
+from vlmlab.core.images import decode_png, encode_png, sha256_of
+from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.masks import decode_mask, encode_mask
+from vlmlab.core.scenes.pool_coverage import concepts_without_pictures, pool_coverage
+from vlmlab.core.scenes.pools import PicturePool, PoolAnnotation, PoolPicture
+from vlmlab.core.scenes.render.backends import SCENE_BACKENDS, BackendContext, load_backend
+from vlmlab.core.scenes.render.image_pool import ImagePoolSource, frame_for
+from vlmlab.core.scenes.render.image_pool_params import ImagePoolParams
+
+DRIVING = load_domain("driving")
+SIZE = (40, 20)  # width, height of every picture of these tests
+
+
+def pool_of(*rows: tuple[tuple[str, ...], tuple[PoolAnnotation, ...]]) -> PicturePool:
+    """Return a pool of pictures, each a left half of its own and a white right half."""
+    files, pictures = {}, []
+    for number, (concepts, things) in enumerate(rows):
+        pixels = np.full((SIZE[1], SIZE[0], 3), 255, dtype=np.uint8)
+        pixels[:, :20] = (number, 0, 0)
+        png = encode_png(pixels)
+        files[sha256_of(png)] = png
+        pictures.append(PoolPicture(sha256_of(png), f"{number}.png", *SIZE, concepts, things))
+    digest = hashlib.sha256("".join(files).encode()).hexdigest()
+    return PicturePool("cones", digest, pictures, files.__getitem__)
+
+
+def source_of(pool: PicturePool, *, width: int = 40, height: int = 20, **params: str) -> ImagePoolSource:
+    return ImagePoolSource(pool, DRIVING, ImagePoolParams(**params), width=width, height=height)
+
+
+def chosen(source: ImagePoolSource, concepts: tuple[str, ...], seeds: range) -> Counter[str]:
+    return Counter(source.generate(concepts, seed=seed).provenance["file"] for seed in seeds)
+
+
+CONE = PoolAnnotation("traffic cone", "cone", (4.0, 2.0, 12.0, 18.0))
+
+
+def test_a_set_gets_only_pictures_that_show_all_of_it():
+    pool = pool_of((("cone",), ()), (("cone", "weather_foggy"), ()), (("weather_foggy",), ()))
+
+    source = source_of(pool)
+
+    assert set(chosen(source, ("cone",), range(40))) == {"0.png", "1.png"}
+    assert set(chosen(source, ("cone", "weather_foggy"), range(40))) == {"1.png"}
+
+
+def test_an_exact_pool_takes_no_picture_that_shows_another_concept_of_the_domain():
+    pool = pool_of((("cone",), ()), (("cone", "weather_foggy"), ()), (("cone", "zebra"), ()))
+
+    assert set(chosen(source_of(pool, match="exact"), ("cone",), range(40))) == {"0.png", "2.png"}
+
+
+def test_the_same_seed_gives_the_same_scene_and_seeds_use_every_picture():
+    pool = pool_of(*[(("cone",), ())] * 5)
+    first, second = source_of(pool), source_of(pool)
+
+    assert [first.generate(("cone",), seed=7)] == [second.generate(("cone",), seed=7)]
+    assert len(chosen(first, ("cone",), range(60))) == 5
+
+
+def test_pictures_that_do_not_fit_the_set_change_no_choice():
+    small = pool_of(*[(("cone",), ())] * 4)
+    large = pool_of(*[(("cone",), ())] * 4, *[(("weather_foggy",), ())] * 3)
+
+    seeds = range(30)
+
+    assert chosen(source_of(small), ("cone",), seeds) == chosen(source_of(large), ("cone",), seeds)
+    assert source_of(small).identity != source_of(large).identity
+
+
+def test_a_set_that_no_picture_shows_cannot_be_drawn_and_the_reason_names_it():
+    source = source_of(pool_of((("cone",), ())))
+
+    with pytest.raises(GenerationError) as raised:
+        source.generate(("cone", "weather_foggy"), seed=1)
+
+    labels = ", ".join(DRIVING.concept(one).label for one in ("cone", "weather_foggy"))
+    assert raised.value.message == f"No picture of the pool shows {labels}."
+
+
+def test_provenance_says_of_how_many_pictures_a_scene_is_one():
+    pool = pool_of(*[(("cone",), ())] * 3, (("weather_foggy",), ()))
+
+    scene = source_of(pool).generate(("cone",), seed=1)
+
+    assert scene.provenance["chosen"] == "1 of 3 pictures"
+    assert scene.provenance["pool_digest"] == pool.digest
+    assert scene.description.world["picture"] == scene.provenance["picture"]
+    assert (scene.description.concepts, scene.description.seed) == (("cone",), 1)
+
+
+def test_a_wide_picture_lies_between_bars_and_its_box_moves_with_it():
+    scene = source_of(pool_of((("cone",), (CONE,))), width=20, height=20).generate(("cone",), seed=1)
+
+    pixels = decode_png(scene.image_png)
+
+    assert pixels.shape == (20, 20, 3)
+    assert (pixels[:5] == 128).all()
+    assert (pixels[15:] == 128).all()
+    [seen] = scene.annotations
+    assert seen.visible_box == (2.0, 6.0, 6.0, 14.0)  # halved, 5 pixels down
+    assert (seen.visible_pixels, seen.visible_fraction, seen.is_required) == (32, 1.0, True)
+
+
+def test_a_picture_that_fills_the_frame_is_cut_and_what_is_cut_off_does_not_count_as_shown():
+    left_half_off = PoolAnnotation("fog bank", "cone", (0.0, 0.0, 11.0, 20.0))
+
+    source = source_of(pool_of((("cone",), (left_half_off,))), width=20, height=20, fit="cover")
+
+    with pytest.raises(GenerationError):  # 1 of 11 columns is left
+        source.generate(("cone",), seed=1)
+
+
+def test_a_box_that_is_cut_in_part_keeps_what_is_seen_of_it():
+    thing = PoolAnnotation("cone", "cone", (5.0, 0.0, 25.0, 20.0))
+
+    scene = source_of(pool_of((("cone",), (thing,))), width=20, height=20, fit="cover").generate(
+        ("cone",), seed=1
+    )
+
+    [seen] = scene.annotations
+    assert seen.visible_box == (0.0, 0.0, 15.0, 20.0)  # columns 10 to 30 of the picture are kept
+    assert seen.visible_fraction == 0.75
+
+
+def test_a_mask_is_brought_to_size_with_its_picture():
+    mask = np.zeros((SIZE[1], SIZE[0]), dtype=np.bool_)
+    mask[2:18, 4:12] = True
+    thing = PoolAnnotation("cone", "cone", CONE.box, encode_mask(mask))
+
+    scene = source_of(pool_of((("cone",), (thing,))), width=20, height=20).generate(("cone",), seed=1)
+
+    [(object_id, counts)] = scene.masks.items()
+    framed = decode_mask(counts, width=20, height=20)
+    assert object_id == scene.annotations[0].object_id
+    assert framed.sum() == scene.annotations[0].visible_pixels == 32
+    assert framed[6:14, 2:6].all()
+
+
+@pytest.mark.parametrize("fit", ["contain", "cover"])
+@pytest.mark.parametrize("size", [(40, 20), (20, 40), (640, 480), (3, 999)])
+def test_a_frame_is_filled_or_holds_the_whole_picture_in_its_middle(size, fit):
+    frame = frame_for(size, width=64, height=48, fit=fit)
+
+    gaps = 64 - frame.inner[0], 48 - frame.inner[1]
+    assert 0 in gaps
+    assert all(gap >= 0 for gap in gaps) if fit == "contain" else all(gap <= 0 for gap in gaps)
+    assert (frame.left, frame.top) == (gaps[0] // 2, gaps[1] // 2)
+
+
+def test_coverage_counts_the_sets_that_have_pictures_and_names_concepts_without_any():
+    pool = pool_of((("cone",), ()), (("cone", "weather_foggy"), ()))
+    few = {concept.id for concept in DRIVING.concepts} - {"cone", "weather_foggy"}
+
+    found = pool_coverage(DRIVING, pool, fewest=2, max_size=2, excluded=few)
+    sets = {DRIVING.key_of(mask) for mask in DRIVING.universe(2, excluded=few)}
+    by_hand = [sum(set(one) <= set(picture.concepts) for picture in pool.pictures) for one in sorted(sets)]
+
+    assert (found.n_sets, found.n_shown, found.n_ample) == (
+        len(sets),
+        sum(count >= 1 for count in by_hand),
+        sum(count >= 2 for count in by_hand),
+    )
+    assert set(found.without) == {concept.id for concept in DRIVING.concepts} - {"cone", "weather_foggy"}
+
+
+def test_the_check_before_launch_wants_a_dataset_that_shows_something_of_the_domain():
+    kind, params = SCENE_BACKENDS["image_pool"], ImagePoolParams()
+    strange = pool_of((("zebra",), ()))
+
+    for context in (BackendContext(), BackendContext(pool=pool_of()), BackendContext(pool=strange)):
+        with pytest.raises(GenerationError) as raised:
+            kind.check(DRIVING, params, context)
+        assert raised.value.field == "dataset"
+    kind.check(DRIVING, params, BackendContext(pool=pool_of((("cone",), ()))))
+
+
+def test_a_search_must_leave_out_what_no_picture_shows():
+    pool = pool_of((("cone",), ()))
+
+    missing = SCENE_BACKENDS["image_pool"].unpictured(DRIVING, ImagePoolParams(), BackendContext(pool=pool))
+
+    assert missing == concepts_without_pictures(DRIVING, pool)
+    assert set(missing) == set(DRIVING.index) - {"cone"}
+
+
+def test_the_table_loads_a_pool_in_the_size_of_a_run():
+    context = BackendContext(pool=pool_of((("cone",), ())))
+
+    source = load_backend("image_pool", DRIVING, ImagePoolParams(), context, width=32, height=24)
+
+    assert decode_png(source.generate(("cone",), seed=3).image_png).shape == (24, 32, 3)
