@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from searches.charts.components import sample_chart
 from searches.enums import FindingState, RunState
 from searches.forms.components import SampleForm
-from vlmlab.core.scenes.render.packs import attributions
+from vlmlab.core.scenes.render.credits import attributions
 from vlmlab.web.manual import manual_contents, manual_page
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vlmlab.core.scenes.render.packs import attributions
+from vlmlab.core.scenes.render.credits import attributions
 from vlmlab.web.roles import Role
 
 from .people import browser_of, statuses

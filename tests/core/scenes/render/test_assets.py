@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import vlmlab.core.scenes.render as render
-from vlmlab.core.scenes.render.packs import ASSETS, asset_digest, attributions, load_pack
+from vlmlab.core.scenes.render.credits import ASSETS, attributions
+from vlmlab.core.scenes.render.packs import asset_digest, load_pack
 
 NAMES = sorted(path.stem for path in ASSETS.glob("*.npz"))
 

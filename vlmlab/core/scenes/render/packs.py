@@ -1,40 +1,15 @@
-"""Reading the mesh packs and the list that says who made them."""
+"""Reading the mesh packs."""
 
 import ast
-import csv
 import hashlib
-from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
+from vlmlab.core.scenes.render.credits import ASSETS
 from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, Texture, linear_rgb
 
-ASSETS = Path(__file__).parent / "assets"
 METALS = ("chrome", "inox", "steel", "alumin", "metal1", "stainless", "sheetmetal")
-
-
-@dataclass(frozen=True)
-class Attribution:
-    """Who made an asset and on what terms; one row of ``ATTRIBUTION.tsv``."""
-
-    asset: str
-    title: str
-    author: str
-    source: str
-    source_address: str
-    licence: str
-    licence_address: str
-    modified: str
-
-
-@lru_cache(maxsize=1)
-def attributions() -> tuple[Attribution, ...]:
-    """Return the attribution of every pack, sorted by asset name."""
-    with (ASSETS / "ATTRIBUTION.tsv").open(encoding="utf-8", newline="") as table:
-        rows = [Attribution(**row) for row in csv.DictReader(table, delimiter="\t")]
-    return tuple(sorted(rows, key=lambda row: row.asset))
 
 
 @lru_cache(maxsize=1)
