@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -25,6 +26,9 @@ from vlmlab.core.scenes.rules import Condition, DecidesBy, EntityCondition, Rule
 
 DOMAIN_SLUGS = ("driving", "indoor")
 """The domains that come with the lab; a site keeps others, and changed ones, as rows of its database."""
+
+FORMER_VERSIONS: Mapping[str, tuple[str, ...]] = {"driving": ("396be804ab18",)}
+"""Versions of earlier releases whose concepts, rules and texts are word for word those of today's file."""
 
 
 class _Row(BaseModel):
@@ -148,12 +152,33 @@ def load_domain(slug: str) -> Domain:
     Raises:
         ConceptError: there is no such domain.
     """
+    return domain_from(built_in_content(slug))
+
+
+def built_in_content(slug: str) -> dict[str, Any]:
+    """Return the parsed file of a built-in domain.
+
+    Raises:
+        ConceptError: there is no such domain.
+    """
     if slug not in DOMAIN_SLUGS:
         raise ConceptError(
             f"There is no domain “{slug}”.", hint=f"Known: {', '.join(DOMAIN_SLUGS)}.", field="domain"
         )
     text = resources.files("vlmlab.core.scenes.domains").joinpath(f"{slug}.json").read_text(encoding="utf-8")
-    return domain_from(json.loads(text))
+    content: dict[str, Any] = json.loads(text)
+    return content
+
+
+@lru_cache(maxsize=8)
+def shipped_domain(slug: str, version: str) -> Domain | None:
+    """Return a built-in domain where the lab comes with this version of it, or came with an equal one."""
+    if slug not in DOMAIN_SLUGS:
+        return None
+    domain = load_domain(slug)
+    if domain.version == version:
+        return domain
+    return replace(domain, version=version) if version in FORMER_VERSIONS.get(slug, ()) else None
 
 
 def domain_from(content: dict[str, Any]) -> Domain:

@@ -348,6 +348,11 @@ class Domain:
             if concept_id not in joined
         )
 
+    @property
+    def mask_constraints(self) -> tuple[MaskConstraint, ...]:
+        """The constraints over bit masks, in the order of the catalogue."""
+        return self._compiled
+
     @cached_property
     def _compiled(self) -> tuple[MaskConstraint, ...]:
         return tuple(

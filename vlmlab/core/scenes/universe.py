@@ -6,7 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from vlmlab.core.errors import ConceptError
+
 Masks = npt.NDArray[np.int64]
+
+
+class UniverseTooLargeError(ConceptError):
+    """A domain has more sets than may be held in memory."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,9 @@ class MaskConstraint:
         return met
 
 
-def enumerate_masks(count: int, constraints: Sequence[MaskConstraint], *, max_size: int) -> Masks:
+def enumerate_masks(
+    count: int, constraints: Sequence[MaskConstraint], *, max_size: int, limit: int | None = None
+) -> Masks:
     """Return the masks of all sets of size 1..max_size that meet every constraint.
 
     Sets grow by one higher bit at a time. A clash of concepts can never be healed by adding
@@ -76,9 +84,13 @@ def enumerate_masks(count: int, constraints: Sequence[MaskConstraint], *, max_si
         count: number of concepts (at most 62).
         constraints: what each set must meet.
         max_size: the largest set size.
+        limit: the most sets of one size that are looked at.
 
     Returns:
         ``(n,)`` int64, read-only, sorted by size, then by mask.
+
+    Raises:
+        UniverseTooLargeError: one size has more sets than ``limit``.
     """
     if not 0 < count <= 62:
         raise ValueError(f"count must be in 1..62, got {count}")
@@ -86,7 +98,13 @@ def enumerate_masks(count: int, constraints: Sequence[MaskConstraint], *, max_si
     clashes = [one.clash for one in constraints if one.exclusive or one.left]
     layer = np.zeros(1, dtype=np.int64)
     found: list[Masks] = []
-    for _ in range(max_size):
+    for size in range(1, max_size + 1):
+        if limit is not None and sum(int(np.searchsorted(layer, bit)) for bit in bits) > limit:
+            raise UniverseTooLargeError(
+                f"There are more than {limit:,} sets of {size} concepts.",
+                hint="Lower the largest set, take concepts out, or say which of them exclude each other.",
+                field="max_size",
+            )
         grown = [layer[layer < bit] | bit for bit in bits]
         layer = np.sort(np.concatenate(grown))
         layer = layer[_all_hold(clashes, layer)]

@@ -1,0 +1,1 @@
+"""Domain files to start from; a picture source must bring their pictures."""
