@@ -153,7 +153,7 @@ BODIES: dict[str, Body] = {
     "towel_burning": Body(
         "stove",
         Box(-0.18, 0.16, -0.4, -0.15, -0.34, 0.4),
-        (Box(-0.18, 0.16, -0.4, -0.15, -0.34, 0.3),),
+        (),
         jitter=0.0,
         size_px=34.0,
     ),

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from vlmlab.core.scenes.render.camera import NEAREST_M, Pinhole
-from vlmlab.core.scenes.render.mesh import Floats, Mesh
-from vlmlab.core.scenes.render.tracer import SKY, Geometry, LoneObject
+from vlmlab.core.scenes.render.mesh import Floats, Ints, Mesh
+from vlmlab.core.scenes.render.tracer import FAR_AWAY, Geometry, LoneObject
 from vlmlab.core.scenes.scene import SceneDescription, SceneObject
 
 CHECK_WIDTH, CHECK_HEIGHT = 240, 180
+NEAR_ENOUGH = np.float32(1e-3)  # two distances this close are the same surface
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,38 @@ THRESHOLDS: dict[str, Threshold] = {
     "police_pedestrian": Threshold(pixels=22, visible=0.55),
     "wheelchair_pedestrian": Threshold(pixels=18, visible=0.55),
     "cyclist": Threshold(pixels=18, visible=0.5),
+    "glass_upright": Threshold(pixels=60, in_frame=0.95, visible=0.8),
+    "glass_tipped": Threshold(pixels=90, in_frame=0.4, visible=0.4),
+    "coffee_spill": Threshold(pixels=90, in_frame=0.5, visible=0.6),
+    "wet_floor": Threshold(pixels=260, in_frame=0.8, visible=0.7),
+    "knife_edge": Threshold(pixels=30, in_frame=0.9, visible=0.75),
+    "knife_block": Threshold(pixels=120, in_frame=0.9, visible=0.7),
+    "scissors_open": Threshold(pixels=36, in_frame=0.9, visible=0.75),
+    "cabinet_open": Threshold(pixels=600, in_frame=0.7, visible=0.4),
+    "cabinet_closed": Threshold(pixels=600, in_frame=0.7, visible=0.5),
+    "pill_bottle": Threshold(pixels=36, in_frame=0.9, visible=0.75),
+    "stove_on": Threshold(pixels=50, in_frame=0.7, visible=0.4),
+    "towel_near": Threshold(pixels=140, in_frame=0.8, visible=0.6),
+    "towel_burning": Threshold(pixels=300, in_frame=0.6, visible=0.6),
+    "smoke": Threshold(pixels=500, in_frame=0.5, visible=0.5),
+    "toddler_standing": Threshold(pixels=300, in_frame=0.85, visible=0.7),
+    "child_running": Threshold(pixels=300, in_frame=0.85, visible=0.7),
+    "child_far_microwave": Threshold(pixels=300, in_frame=0.85, visible=0.7),
+    "child_near_microwave": Threshold(pixels=300, in_frame=0.8, visible=0.7),
+    "child_near_pan": Threshold(pixels=300, in_frame=0.8, visible=0.7),
+    "child_reaching": Threshold(pixels=300, in_frame=0.85, visible=0.6),
+    "child_on_stool": Threshold(pixels=400, in_frame=0.8, visible=0.7),
+    "barefoot_near_glass": Threshold(pixels=300, in_frame=0.85, visible=0.7),
+    "barefoot_child_safe": Threshold(pixels=300, in_frame=0.85, visible=0.7),
+    "adult_reacting": Threshold(pixels=500, in_frame=0.75, visible=0.6),
+    "outlet_exposed": Threshold(pixels=60, in_frame=0.95, visible=0.8),
+    "outlet_covered": Threshold(pixels=60, in_frame=0.95, visible=0.8),
+    "loose_cord_floor": Threshold(pixels=60, in_frame=0.85, visible=0.7),
+    "microwave_open_hot": Threshold(pixels=700, in_frame=0.75, visible=0.65),
+    "pan_stove": Threshold(pixels=120, in_frame=0.8, visible=0.6),
+    "pan_counter": Threshold(pixels=150, in_frame=0.6, visible=0.6),
+    "hot_beverage": Threshold(pixels=60, in_frame=0.7, visible=0.7),
+    "glass_floor": Threshold(pixels=200, in_frame=0.85, visible=0.7),
 }
 
 
@@ -89,6 +122,9 @@ def measure_visibility(
 ) -> dict[str, Visibility]:
     """Cast one ray a check pixel and count, for each required object, what is seen and what there is to see.
 
+    A pixel shows an object when nothing solid stands before it. So glass, water and steam count like anything
+    else where they are, and hide nothing.
+
     Args:
         objects: the scene's objects.
         meshes: theirs, in the same order.
@@ -96,14 +132,16 @@ def measure_visibility(
         pinhole: camera on the check grid.
     """
     directions = grid_rays(pinhole)
-    hits = geometry.first_solid(np.repeat(pinhole.origin[None], len(directions), 0), directions)
-    seen = np.where(hits.triangle >= 0, geometry.object_of[hits.triangle], SKY)
+    solid = geometry.first_solid(np.repeat(pinhole.origin[None], len(directions), 0), directions).distance
+    reach = solid * (1 + NEAR_ENOUGH) + NEAR_ENOUGH
     result = {}
-    for number, (item, mesh) in enumerate(zip(objects, meshes, strict=True)):
+    for item, mesh in zip(objects, meshes, strict=True):
         if item.is_required:
-            pixels = int((seen == number + 1).sum())
-            alone = _own_pixels(mesh, pinhole, directions)
-            result[item.id] = Visibility(pixels, min(1.0, pixels / alone) if alone else 0.0)
+            window = _window(mesh, pinhole)
+            own = _own_distances(mesh, pinhole, directions[window])
+            there = own < FAR_AWAY
+            alone, pixels = int(there.sum()), int((there & (own <= reach[window])).sum())
+            result[item.id] = Visibility(pixels, pixels / alone if alone else 0.0)
     return result
 
 
@@ -125,17 +163,20 @@ def grid_rays(pinhole: Pinhole) -> Floats:
     return pinhole.rays(x, y)
 
 
-def _own_pixels(mesh: Mesh, pinhole: Pinhole, directions: Floats) -> int:
-    """Return how many pixel centres a mesh would cover with nothing else in the scene."""
+def _window(mesh: Mesh, pinhole: Pinhole) -> Ints:
+    """Return the numbers of the pixels inside the box of a mesh."""
     box = pinhole.box_of(mesh.outline)
     if box is None:
-        return 0
+        return np.zeros(0, np.int64)
     left, right = int(np.clip(box[0], 0, pinhole.width)), int(np.clip(np.ceil(box[2]), 0, pinhole.width))
     top, bottom = int(np.clip(box[1], 0, pinhole.height)), int(np.clip(np.ceil(box[3]), 0, pinhole.height))
-    window = directions.reshape(pinhole.height, pinhole.width, 3)[top:bottom, left:right].reshape(-1, 3)
-    if not len(window):
-        return 0
-    hit = LoneObject(mesh).is_hit(
-        np.repeat(pinhole.origin[None], len(window), 0), np.ascontiguousarray(window)
-    )
-    return int(hit.sum())
+    pixels = np.arange(pinhole.height * pinhole.width).reshape(pinhole.height, pinhole.width)
+    return pixels[top:bottom, left:right].ravel()
+
+
+def _own_distances(mesh: Mesh, pinhole: Pinhole, directions: Floats) -> Floats:
+    """Return the distance to a mesh along each ray with nothing else in the scene."""
+    if not len(directions):
+        return np.zeros(0, np.float32)
+    origins = np.repeat(pinhole.origin[None], len(directions), 0)
+    return LoneObject(mesh).distances(origins, np.ascontiguousarray(directions))

@@ -58,6 +58,11 @@ class _Casting:
         blocked: Bools = self._scene.run(origins, directions, query="OCCLUDED") >= 0
         return blocked
 
+    def hidden_before(self, origins: Floats, directions: Floats, distances: Floats) -> Bools:
+        reach = np.ascontiguousarray(distances, np.float32)
+        blocked: Bools = self._scene.run(origins, directions, dists=reach, query="OCCLUDED") >= 0
+        return blocked
+
 
 class Geometry:
     """All triangles of a scene with their tables of attributes, ready for rays.
@@ -144,6 +149,10 @@ class Geometry:
         """Return whether something solid stands on each ray."""
         return self._solid.blocked(origins, directions)
 
+    def hidden_before(self, origins: Floats, directions: Floats, distances: Floats) -> Bools:
+        """Return whether something solid stands on each ray nearer than its distance (a lamp's)."""
+        return self._solid.hidden_before(origins, directions, distances)
+
 
 class LoneObject:
     """One mesh by itself, to ask what it would cover with nothing in front."""
@@ -154,3 +163,7 @@ class LoneObject:
     def is_hit(self, origins: Floats, directions: Floats) -> Bools:
         """Return whether each ray meets the mesh."""
         return self._casting.blocked(origins, directions)
+
+    def distances(self, origins: Floats, directions: Floats) -> Floats:
+        """Return how far each ray goes until it meets the mesh; ``FAR_AWAY`` where it misses."""
+        return self._casting.first(origins, directions).distance
