@@ -11,6 +11,7 @@ from django.utils import timezone
 from searches.enums import FindingState, RunState, TrialStatus, Verdict
 from searches.models import Blob, Campaign, Finding, RunEvent, Sample, SearchRun, SutRecord, Trial, User
 from tests.doubles import paint_png
+from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.roles import Role
 
 PASSWORD = "correct horse battery"
@@ -41,7 +42,7 @@ def make_campaign(**values: Any) -> Campaign:
         "name": "A search",
         "method": "revelio",
         "domain": "driving",
-        "domain_version": "1",
+        "domain_version": load_domain("driving").version,
         "config": {"algorithm": "random", "inference_budget": 60},
     }
     return Campaign.objects.create(**defaults | values)

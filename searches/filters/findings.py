@@ -12,6 +12,7 @@ from searches.enums import Direction
 from searches.filters.runs import action_choices
 from searches.models import Finding, SutRecord
 from searches.services.domain_store import current_domains
+from vlmlab.core.scenes.concepts import Concept
 from vlmlab.web.asked import LARGEST
 
 
@@ -26,11 +27,7 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-f
     sut = django_filters.ChoiceFilter(
         field_name="sut_id", empty_label="All systems", label="System", choices=[]
     )
-    domain = django_filters.ChoiceFilter(
-        choices=lambda: [(domain.slug, domain.title) for domain in current_domains()],
-        empty_label="All domains",
-        label="Domain",
-    )
+    domain = django_filters.ChoiceFilter(empty_label="All domains", label="Domain", choices=[])
     direction = django_filters.ChoiceFilter(
         choices=[(value, label) for value, label in Direction.choices if value],
         empty_label="Any direction",
@@ -38,9 +35,9 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-f
     )
     expected = django_filters.ChoiceFilter(
         field_name="expected_action",
-        choices=lambda: action_choices(),
         empty_label="Any expected answer",
         label="Expected answer",
+        choices=[],
     )
     size = django_filters.ChoiceFilter(
         choices=[(number, f"{number} concept{'s' if number > 1 else ''}") for number in range(1, 6)],
@@ -63,6 +60,9 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-f
         self.filters["sut"].extra["choices"] = list(
             SutRecord.objects.order_by("name").values_list("pk", "name")
         )
+        domains = current_domains()
+        self.filters["domain"].extra["choices"] = [(domain.slug, domain.title) for domain in domains]
+        self.filters["expected"].extra["choices"] = action_choices(domains)
 
     def with_concepts(self, rows: QuerySet[Finding], name: str, value: str) -> QuerySet[Finding]:
         """Keep sets that contain a concept for every word; ``cone + fog`` asks for both."""
@@ -89,13 +89,13 @@ def concepts_meant(text: str) -> list[list[str]]:
 
     ``heavy rain`` is one concept; ``cone fog`` names none as a whole, so each word is looked up alone.
     """
+    concepts = [one for domain in current_domains() for one in domain.concepts]
     meant = []
     for part in re.split(r"[+,]", text.lower()):
-        whole = _named_like(" ".join(part.split()))
-        meant += [whole] if whole else [_named_like(word) for word in part.split()]
+        whole = _named_like(" ".join(part.split()), concepts)
+        meant += [whole] if whole else [_named_like(word, concepts) for word in part.split()]
     return meant
 
 
-def _named_like(words: str) -> list[str]:
-    concepts = [one for domain in current_domains() for one in domain.concepts]
+def _named_like(words: str, concepts: list[Concept]) -> list[str]:
     return [one.id for one in concepts if words and (words in one.label.lower() or words in one.id)]

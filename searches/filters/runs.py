@@ -1,6 +1,6 @@
 """The filter bars of the list of runs and of the sets of one run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import django_filters
@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 
 from searches.enums import LIVE_STATES, RunState, TrialStatus
 from searches.models import Campaign, SearchRun, SutRecord, Trial
-from searches.services.domain_store import current_domains
 from vlmlab.core.revelio.config import ALGORITHMS
+from vlmlab.core.scenes.concepts import Domain
 
 CAMPAIGNS = 200
 
@@ -61,9 +61,9 @@ class TrialFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-fil
     )
     expected = django_filters.ChoiceFilter(
         field_name="expected_action",
-        choices=lambda: action_choices(),
         empty_label="Any expected answer",
         label="Expected answer",
+        choices=[],
     )
     size = django_filters.ChoiceFilter(
         choices=[(number, f"{number} concept{'s' if number > 1 else ''}") for number in range(1, 6)],
@@ -75,10 +75,16 @@ class TrialFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-fil
         model = Trial
         fields: list[str] = []
 
+    def __init__(
+        self, data: Mapping[str, Any] | None = None, *args: Any, domain: Domain, **kwargs: Any
+    ) -> None:
+        super().__init__(data, *args, **kwargs)
+        self.filters["expected"].extra["choices"] = action_choices([domain])
 
-def action_choices() -> list[tuple[str, str]]:
-    """Return the actions of every domain."""
+
+def action_choices(domains: Iterable[Domain]) -> list[tuple[str, str]]:
+    """Return the actions of all these domains."""
     labels: dict[str, str] = {}
-    for domain in current_domains():
+    for domain in domains:
         labels |= domain.actions
     return list(labels.items())

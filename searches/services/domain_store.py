@@ -6,7 +6,7 @@ from django.db.models import Max
 
 from searches.models import DomainRecord, DomainVersion
 from vlmlab.core.errors import ConceptError
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, domain_from, load_domain
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, domain_from, load_domain, shipped_domain
 from vlmlab.core.scenes.concepts import Domain
 
 
@@ -15,7 +15,8 @@ def find_domain(ref: str) -> Domain:
 
     Args:
         ref: ``slug`` for the version that new searches use, or ``slug@version`` for one that a run names.
-            A version that was never kept (older than this site) is shown as the domain is today.
+            A version that was never kept (older than this site) is shown as the domain is today, a
+            built-in one as the lab comes with it.
 
     Raises:
         ConceptError: there is no such domain.
@@ -25,6 +26,8 @@ def find_domain(ref: str) -> Domain:
         found = _kept_version(slug, version)
         if found is not None:
             return found
+        if slug in DOMAIN_SLUGS:
+            return load_domain(slug)
     return current_domain(slug)
 
 
@@ -79,18 +82,16 @@ def keep_version(content: dict[str, object], *, note: str = "", by_id: int | Non
         version=domain.version,
         defaults={"number": last + 1, "content": content, "note": note, "created_by_id": by_id},
     )
+    _stored.cache_clear()
     return row
 
 
 def _kept_version(slug: str, version: str) -> Domain | None:
-    if slug in DOMAIN_SLUGS and load_domain(slug).version == version:
-        return load_domain(slug)
-    try:
-        return _stored(slug, version)
-    except DomainVersion.DoesNotExist:
-        return None
+    return shipped_domain(slug, version) or _stored(slug, version)
 
 
 @lru_cache(maxsize=64)
-def _stored(slug: str, version: str) -> Domain:
-    return domain_from(DomainVersion.objects.get(slug=slug, version=version).content)
+def _stored(slug: str, version: str) -> Domain | None:
+    """Return a kept version; that there is none is remembered too: nobody names a version before it is kept."""
+    row = DomainVersion.objects.filter(slug=slug, version=version).first()
+    return domain_from(row.content) if row else None

@@ -13,6 +13,7 @@ from searches import launch
 from searches.filters.runs import TrialFilter
 from searches.models import User
 from searches.services import exports, run_pages
+from searches.services.domain_store import find_domain
 from searches.services.job_pages import find_scene
 from searches.services.live import config_of
 from searches.services.set_lists import trial_page
@@ -28,7 +29,8 @@ def trial_list(request: HttpRequest, pk: int) -> HttpResponse:
     run = run_pages.run_for_page(pk)
     if run is None:
         raise Http404("no such run")
-    narrowed = TrialFilter(request.GET, queryset=run.trials.select_related("finding"))
+    domain = find_domain(run.campaign.domain_ref)
+    narrowed = TrialFilter(request.GET, queryset=run.trials.select_related("finding"), domain=domain)
     page = trial_page(narrowed.qs, after=asked_number(request.GET.get("after", "")))
     config = config_of(run)
     context = {

@@ -52,6 +52,7 @@ def test_command_passes_params_on(oracle, tmp_path):
         ({"param": ["excluded_concepts=conee"]}, "conee"),
     ],
 )
+@pytest.mark.django_db
 def test_command_says_what_is_wrong(oracle, tmp_path, values, message):
     with pytest.raises(CommandError, match=message):
         bench(oracle, tmp_path / "out.json", **values)

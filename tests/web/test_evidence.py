@@ -4,7 +4,10 @@ import re
 
 import pytest
 
+from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web import evidence
+
+DRIVING = load_domain("driving").ref
 
 
 def text_of(html: str) -> str:
@@ -54,7 +57,7 @@ def test_what_a_set_did_not_ask_is_open_while_it_runs_and_not_needed_afterwards(
 
 
 def test_a_modifier_is_joined_to_the_entity_it_changes():
-    html = evidence.chips_html(("cone", "far", "weather_wet"), "driving")
+    html = evidence.chips_html(("cone", "far", "weather_wet"), DRIVING)
 
     assert html.count('class="chip"') == 2
     assert '<span>Cone</span><span class="mod">far</span>' in html
@@ -64,23 +67,21 @@ def test_a_modifier_is_joined_to_the_entity_it_changes():
 def test_a_modifier_stays_with_its_entity_in_whatever_order_the_set_is_given():
     concepts = ("wheelchair_pedestrian", "cone", "far", "weather_foggy")
 
-    drawn = {
-        evidence.chips_html(one, "driving") for one in (concepts, tuple(sorted(concepts)), concepts[::-1])
-    }
+    drawn = {evidence.chips_html(one, DRIVING) for one in (concepts, tuple(sorted(concepts)), concepts[::-1])}
 
     assert len(drawn) == 1
     assert '<span>Cone</span><span class="mod">far</span>' in drawn.pop()
-    assert evidence.set_words(sorted(concepts), "driving") == "Wheelchair user + Cone, far + Fog"
+    assert evidence.set_words(sorted(concepts), DRIVING) == "Wheelchair user + Cone, far + Fog"
 
 
 def test_ids_that_the_domain_does_not_know_stand_as_they_are_and_escaped():
-    html = evidence.chips_html(("cone", "<b>"), "driving")
+    html = evidence.chips_html(("cone", "<b>"), DRIVING)
 
     assert text_of(html) == "cone &lt;b&gt;"
 
 
 def test_a_set_reads_as_plain_words():
-    assert evidence.set_words(("cone", "far", "weather_wet"), "driving") == "Cone, far + Wet road"
+    assert evidence.set_words(("cone", "far", "weather_wet"), DRIVING) == "Cone, far + Wet road"
 
 
 def test_every_state_of_runs_jobs_and_findings_has_its_sign():

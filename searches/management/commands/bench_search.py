@@ -9,10 +9,12 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from searches.services.domain_store import find_domain
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config, load_oracle, oracle_space, run_bench
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.core.scenes.concepts import Domain
 
 
 class Command(BaseCommand):
-    """Searches an oracle instead of a system under test; needs no database."""
+    """Searches an oracle instead of a system under test; built-in domains need no database."""
 
     help = (
         "Run a concept-set search on an oracle: an .npz file with masks (int64, bit j = j-th concept of "
@@ -38,7 +40,7 @@ class Command(BaseCommand):
         try:
             params = dict(read_param(text) for text in options["param"])
             config = bench_config(options["algorithm"], budget=options["budget"], params=params)
-            domain = find_domain(options["domain"])
+            domain = _domain(options["domain"])
             oracle = load_oracle(Path(options["oracle"]))
             space = oracle_space(domain, config, oracle=oracle)
             result = run_bench(config, domain=domain, space=space, oracle=oracle, seed=options["seed"])
@@ -50,6 +52,11 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"The result cannot be written: {error.strerror}.") from error
+
+
+def _domain(slug: str) -> Domain:
+    """Return a built-in domain as the lab comes with it, or one that the site keeps."""
+    return load_domain(slug) if slug in DOMAIN_SLUGS else find_domain(slug)
 
 
 def read_param(text: str) -> tuple[str, str]:

@@ -34,7 +34,7 @@ def test_load_domain_names_the_known_ones_when_the_slug_is_unknown():
     with pytest.raises(ConceptError) as caught:
         load_domain("sailing")
 
-    assert str(caught.value) == "There is no domain “sailing”. Known: driving."
+    assert str(caught.value) == "There is no domain “sailing”. Known: driving, indoor."
 
 
 def test_version_changes_with_the_content_only(content):

@@ -17,10 +17,11 @@ from .people import browser_of, statuses
 
 pytestmark = pytest.mark.django_db
 COMPOSE = "/domains/driving/compose/"
+DRIVING = load_domain("driving").ref
 
 
 def drawing(**values) -> Job:
-    params = {"domain": "driving", "concepts": ["pedestrian"], "seed": 4, "width": 448, "height": 336}
+    params = {"domain": DRIVING, "concepts": ["pedestrian"], "seed": 4, "width": 448, "height": 336}
     parameters = {"placement": "lane", "distance_m": 3.0}
     result = {
         "image_sha256": make_blob().sha256,
@@ -100,7 +101,7 @@ def test_the_page_of_a_domain_shows_rules_in_order_and_the_number_of_valid_sets(
 def test_the_page_of_a_domain_asks_the_database_only_who_is_there(section, django_assert_num_queries):
     browser = browser_of(Role.REVIEWER)
 
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):  # session, person, navigation, version
         browser.get(f"/domains/driving/?show={section}")
 
 
@@ -139,7 +140,7 @@ def test_drawing_queues_one_job_and_comes_back_to_the_same_set():
     job = Job.objects.get()
     assert answer.url == f"{COMPOSE}?c=cone&c=far&seed=12&job={job.pk}#scene"
     assert job.params == {
-        "domain": "driving",
+        "domain": DRIVING,
         "concepts": ["cone", "far"],
         "seed": 12,
         "width": 448,

@@ -129,5 +129,5 @@ def test_the_overview_asks_the_database_as_often_for_three_rows_as_for_one(rows,
         SpendDay.objects.create(sut=run.sut, day=timezone.now().date(), cost_usd=1.0)
     browser: Client = browser_of(Role.RESEARCHER)
 
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         browser.get("/")

@@ -41,7 +41,7 @@ def test_every_setting_of_the_core_stands_in_exactly_one_group():
         *(name for names in run_form.FINE_SETTINGS.values() for name in names),
     ]  # fmt: skip
 
-    assert sorted(groups) == sorted(set(RevelioConfig.model_fields) - {"image_width", "image_height"})
+    assert sorted(groups) == sorted(set(RevelioConfig.model_fields) - run_form.SHOWN_OTHERWISE)
 
 
 def test_the_page_is_open_to_those_who_may_start_a_search():

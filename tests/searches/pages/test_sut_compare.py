@@ -13,7 +13,7 @@ from tests.factories import make_blob, make_sut, make_user
 from vlmlab.web.roles import Role
 
 from .people import statuses
-from .test_sut_try import drawn_scene, jpeg, upload
+from .test_sut_try import DRIVING, drawn_scene, jpeg, upload
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,7 @@ def answered(group: uuid.UUID, slug: str, result: dict[str, object], **params: o
 def said(group: uuid.UUID, slug: str, letter: str) -> Job:
     reading = {"status": "answered" if letter else "invalid", "letter": letter}
     actions = {"A": "continue", "B": "emergency_stop"}
-    return answered(group, slug, {"reading": reading}, actions=actions, domain="driving")
+    return answered(group, slug, {"reading": reading}, actions=actions, domain=DRIVING)
 
 
 def boxed(group: uuid.UUID, slug: str, *corners: list[float], status: str = "boxes") -> Job:

@@ -10,9 +10,12 @@ from searches.enums import JobKind, JobState
 from searches.models import Blob, Job
 from tests.doubles import paint_png
 from tests.factories import make_blob, make_sut, make_user
+from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.roles import Role
 
 from .people import statuses
+
+DRIVING = load_domain("driving").ref
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +48,7 @@ def drawn_scene(person, **values) -> Job:
         },
         "decision": {"rule_id": "R1_obstacle_near", "action": "emergency_stop", "why": "Somebody is there."},
     }
-    params = {"domain": "driving", "concepts": ["pedestrian"], "seed": 3, "width": 16, "height": 12}
+    params = {"domain": DRIVING, "concepts": ["pedestrian"], "seed": 3, "width": 16, "height": 12}
     return Job.objects.create(
         kind=JobKind.RENDER_SCENE,
         params=params,
@@ -60,7 +63,7 @@ def finished_try(text: str, letter: str, status: str = "answered") -> Job:
     make_sut("pocket")
     params = {
         "sut": "pocket",
-        "domain": "driving",
+        "domain": DRIVING,
         "image_sha256": make_blob().sha256,
         "prompt": "What now?",
         "mode": "choice",

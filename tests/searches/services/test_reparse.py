@@ -241,7 +241,7 @@ def test_a_run_that_goes_on_is_refused(state):
 
 
 def test_a_run_of_another_version_of_the_domain_stays_as_it_is():
-    run = make_run(state=RunState.SUCCEEDED)
+    run = make_run(state=RunState.SUCCEEDED, campaign=make_campaign(domain_version="of another lab"))
 
     with pytest.raises(VlmLabError, match="The domain Driving has changed"):
         reparse_run(run.pk)

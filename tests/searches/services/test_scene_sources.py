@@ -3,15 +3,18 @@
 import pytest
 
 from searches.services import scene_sources
+from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.render import generator
+
+DRIVING = load_domain("driving")
 
 
 @pytest.fixture
 def _real_source(settings):
     settings.SCENE_SOURCE_FACTORY = ""
-    scene_sources._source.cache_clear()
+    scene_sources._embedded.cache_clear()
     yield
-    scene_sources._source.cache_clear()
+    scene_sources._embedded.cache_clear()
 
 
 @pytest.mark.usefixtures("_real_source")
@@ -20,7 +23,7 @@ def test_the_scene_cache_gets_the_folder_and_the_limit_of_the_settings(monkeypat
     made = []
     monkeypatch.setattr(generator, "DirectoryCache", lambda *values: made.append(values))
 
-    scene_sources.scene_source("driving", width=32, height=24)
+    scene_sources.scene_source(DRIVING, width=32, height=24)
 
     assert made == [(tmp_path, 12_345)]
 
@@ -29,7 +32,7 @@ def test_the_scene_cache_gets_the_folder_and_the_limit_of_the_settings(monkeypat
 def test_a_source_is_made_once_for_each_size(settings, tmp_path):
     settings.SCENE_CACHE_DIR = tmp_path
 
-    first = scene_sources.scene_source("driving", width=32, height=24)
+    first = scene_sources.scene_source(DRIVING, width=32, height=24)
 
-    assert scene_sources.scene_source("driving", width=32, height=24) is first
-    assert scene_sources.scene_source("driving", width=48, height=24) is not first
+    assert scene_sources.scene_source(DRIVING, width=32, height=24) is first
+    assert scene_sources.scene_source(DRIVING, width=48, height=24) is not first
