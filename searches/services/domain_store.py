@@ -2,12 +2,21 @@
 
 from functools import lru_cache
 
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 
 from searches.models import DomainRecord, DomainVersion
 from vlmlab.core.errors import ConceptError
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, domain_from, load_domain, shipped_domain
+from vlmlab.core.scenes.catalogue import (
+    DOMAIN_SLUGS,
+    built_in_content,
+    domain_from,
+    load_domain,
+    shipped_domain,
+)
 from vlmlab.core.scenes.concepts import Domain
+
+TRIES_FOR_A_NUMBER = 5
 
 
 def find_domain(ref: str) -> Domain:
@@ -66,6 +75,44 @@ def current_domains() -> tuple[Domain, ...]:
     return tuple(found)
 
 
+def check_usable(domain: Domain) -> None:
+    """Refuse a domain for new searches when it is archived.
+
+    Raises:
+        ConceptError: it is archived.
+    """
+    if DomainRecord.objects.filter(slug=domain.slug, is_archived=True).exists():
+        raise ConceptError(
+            f"The domain {domain.title} is archived.",
+            hint="Bring it back on its page first, or choose another.",
+            field="domain",
+        )
+
+
+def keep_domain(domain: Domain, *, by_id: int | None = None) -> None:
+    """Store the content of a domain that a run will name, so that a later lab can still show and resume it."""
+    is_built_in = domain.slug in DOMAIN_SLUGS and load_domain(domain.slug).version == domain.version
+    if is_built_in and not DomainVersion.objects.filter(slug=domain.slug, version=domain.version).exists():
+        keep_version(built_in_content(domain.slug), note="As the lab brought it", by_id=by_id)
+
+
+def content_of(slug: str, version: str = "") -> dict[str, object]:
+    """Return the content of a version of a domain; of the one that new searches use without ``version``.
+
+    Raises:
+        ConceptError: there is no such domain or version.
+    """
+    wanted = version or current_domain(slug).version
+    row = DomainVersion.objects.filter(slug=slug, version=wanted).first()
+    if row is not None:
+        return dict(row.content)
+    if slug in DOMAIN_SLUGS and load_domain(slug).version == wanted:
+        return built_in_content(slug)
+    raise ConceptError(
+        f"The domain “{slug}” has no version “{wanted}”.", hint="Its page lists them.", field="version"
+    )
+
+
 def keep_version(content: dict[str, object], *, note: str = "", by_id: int | None = None) -> DomainVersion:
     """Store a domain's content unless this very content is stored; returns its row.
 
@@ -73,17 +120,28 @@ def keep_version(content: dict[str, object], *, note: str = "", by_id: int | Non
         ConceptError: the content is not a valid domain.
     """
     domain = domain_from(content)
-    row = DomainVersion.objects.filter(slug=domain.slug, version=domain.version).first()
-    if row is not None:
-        return row
-    last = DomainVersion.objects.filter(slug=domain.slug).aggregate(last=Max("number"))["last"] or 0
-    row, _ = DomainVersion.objects.get_or_create(
-        slug=domain.slug,
-        version=domain.version,
-        defaults={"number": last + 1, "content": content, "note": note, "created_by_id": by_id},
-    )
-    _stored.cache_clear()
-    return row
+    for tries_left in reversed(range(TRIES_FOR_A_NUMBER)):
+        row = DomainVersion.objects.filter(slug=domain.slug, version=domain.version).first()
+        if row is not None:
+            return row
+        last = DomainVersion.objects.filter(slug=domain.slug).aggregate(last=Max("number"))["last"] or 0
+        try:
+            with transaction.atomic():
+                row = DomainVersion.objects.create(
+                    slug=domain.slug,
+                    version=domain.version,
+                    number=last + 1,
+                    content=content,
+                    note=note,
+                    created_by_id=by_id,
+                )
+        except IntegrityError:  # somebody else stored this content, or took the number, just now
+            if not tries_left:
+                raise
+        else:
+            _stored.cache_clear()
+            return row
+    raise AssertionError("unreachable")
 
 
 def _kept_version(slug: str, version: str) -> Domain | None:

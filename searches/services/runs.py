@@ -13,7 +13,7 @@ from searches.enums import RunState
 from searches.models import CachedReply, Campaign, SearchRun, SutRecord, User
 from searches.services.audit import record
 from searches.services.call_costs import batch_cost
-from searches.services.domain_store import find_domain
+from searches.services.domain_store import check_usable, find_domain, keep_domain
 from searches.services.live import config_of
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
@@ -67,6 +67,7 @@ def create_campaign(
             search under this configuration, the name is too long, or the seed is out of range.
     """
     domain = find_domain(domain_slug)
+    check_usable(domain)
     if not suts:
         raise VlmLabError("No system is chosen.", hint="Choose at least one.", field="suts")
     for sut in suts:
@@ -81,6 +82,7 @@ def create_campaign(
     allowed_masks(domain, config)
     for sut in suts:
         check_first_batch(sut, config, domain=domain)
+    keep_domain(domain, by_id=by.pk if by else None)
     campaign = Campaign.objects.create(
         name=name,
         method=method,

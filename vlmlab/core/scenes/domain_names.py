@@ -186,7 +186,7 @@ class NameChecks:
         for bucket, (low, high) in self.file.distances_m.items():
             if not 0 <= low <= high <= 10_000:
                 self.add(
-                    "distances_m", None, bucket, "The distance must be two numbers of metres, the nearer first.",
+                    "distances_m", None, bucket, "The distance must be two numbers, the nearer first.",
                     hint="Write [2, 4].",
                 )  # fmt: skip
         if self.file.kinematics or self.file.draws_as == "driving":
