@@ -14,9 +14,10 @@ AUDIT_VERBS = {
     JobKind.RENDER_SCENE: "asked for a scene",
     JobKind.TRY_SUT: "asked a system",
     JobKind.CALIBRATE_SUT: "asked to calibrate",
+    JobKind.MAKE_DATASET: "asked for a dataset",
 }
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
-AUDITED = ("sut", "domain", "concepts", "seed", "image_sha256", "mode")
+AUDITED = ("sut", "domain", "concepts", "seed", "image_sha256", "mode", "dataset")
 
 
 @transaction.atomic

@@ -15,6 +15,7 @@ from searches.enums import JobKind, JobState
 from searches.models import Job, Sample, User
 from searches.services.blobs import store_blob
 from searches.services.calibrations import do_calibration
+from searches.services.dataset_making import JobGoesOn, make_dataset
 from searches.services.domain_store import find_domain
 from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.leases import JobLease, own_job
@@ -56,7 +57,7 @@ def run_job(lease: JobLease) -> None:
         if job.kind == JobKind.PRERENDER:  # its scenes lie in the cache; nobody looks at the job again
             own_job(lease).delete()
             return
-        own_job(lease).update(lease_expires=None, finished_at=Now(), **values)
+        own_job(lease).update(**{"lease_expires": None, "finished_at": Now()} | values)
     except DatabaseError as error:  # the lease runs out and the job is done again
         logger.warning("job %s: the database did not answer: %s", lease.job_id, error)
         connection.close()
@@ -65,6 +66,9 @@ def run_job(lease: JobLease) -> None:
 def _outcome(job: Job) -> Values:
     try:
         result = _WORK[JobKind(job.kind)](job)
+    except JobGoesOn as slice_end:
+        values: Values = {"state": JobState.QUEUED, "owner": "", "attempts": 0, "finished_at": None}
+        return values | {"result": slice_end.progress}
     except VlmLabError as error:
         return {"state": JobState.FAILED, "error": error.message, "hint": error.hint}
     except DatabaseError:
@@ -94,6 +98,7 @@ def _render_scene(params: Values) -> Values:
         "concepts": list(key),
         "description": json.loads(scene.description.to_json()),
         "annotations": [asdict(one) for one in scene.annotations],
+        "masks": scene.masks,
         "attempt": scene.description.attempt,
         "digest": scene.description.digest,
         "backend": scene.provenance,
@@ -112,4 +117,5 @@ _WORK: dict[JobKind, Callable[[Job], Values]] = {
     JobKind.TRY_SUT: lambda job: do_try(job.params, job=job),
     JobKind.CALIBRATE_SUT: do_calibration,
     JobKind.PRERENDER: prerender,
+    JobKind.MAKE_DATASET: make_dataset,
 }

@@ -19,7 +19,7 @@ from django.db.models import (
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 
-from searches.enums import JobState, RunState
+from searches.enums import JobKind, JobState, RunState
 from searches.models import Job, SearchRun
 from searches.services.crashes import crash_point
 from searches.services.run_log import log_event
@@ -30,6 +30,9 @@ WORKED_STATES = (*HELD_STATES, RunState.PAUSED)
 """A worker may still have a batch in hand; it is renewed so that what the batch can cost stays held."""
 
 CLAIM_TRIES = 5
+
+LONG_KINDS = (JobKind.MAKE_DATASET,)
+"""Jobs of minutes or hours, done in slices: nobody waits at a page for them, so they take turns with runs."""
 
 
 class LeaseLost(Exception):  # noqa: N818 - not an error: another worker goes on
@@ -129,10 +132,10 @@ def release_paused(lease: Lease) -> bool:
     return rows.update(owner="", lease_expires=None, reserved_usd=0.0) == 1
 
 
-def take_job(owner: str, queues: Collection[str]) -> JobLease | None:
-    """Claim the oldest waiting job of these queues, or None."""
+def take_job(owner: str, queues: Collection[str], *, is_long: bool = False) -> JobLease | None:
+    """Claim the oldest waiting job of these queues, or None; long ones only with ``is_long``."""
     for _ in range(CLAIM_TRIES):
-        waiting = Job.objects.filter(state=JobState.QUEUED, queue__in=list(queues))
+        waiting = _waiting_jobs(queues, is_long=is_long)
         candidate = waiting.order_by("created_at").values_list("pk", "attempts").first()
         if candidate is None:
             return None
@@ -160,7 +163,17 @@ def own_job(lease: JobLease) -> QuerySet[Job]:
 
 def has_waiting_job(queues: Collection[str]) -> bool:
     """Whether a person waits at a page for a job of these queues."""
-    return Job.objects.filter(state=JobState.QUEUED, queue__in=list(queues)).exists()
+    return _waiting_jobs(queues, is_long=False).exists()
+
+
+def has_waiting_long_job(queues: Collection[str]) -> bool:
+    """Whether a long job waits in these queues."""
+    return _waiting_jobs(queues, is_long=True).exists()
+
+
+def _waiting_jobs(queues: Collection[str], *, is_long: bool) -> QuerySet[Job]:
+    waiting = Job.objects.filter(state=JobState.QUEUED, queue__in=list(queues))
+    return waiting.filter(kind__in=LONG_KINDS) if is_long else waiting.exclude(kind__in=LONG_KINDS)
 
 
 def has_waiting_run(queues: Collection[str]) -> bool:

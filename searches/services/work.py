@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from threading import Event
 
 from django.conf import settings
@@ -14,7 +15,14 @@ from django.db import DatabaseError, connection
 from searches.services.advance import advance_run, never
 from searches.services.garbage import collect_garbage
 from searches.services.jobs import run_job
-from searches.services.leases import has_waiting_job, has_waiting_run, take_job, take_lease
+from searches.services.leases import (
+    JobLease,
+    has_waiting_job,
+    has_waiting_long_job,
+    has_waiting_run,
+    take_job,
+    take_lease,
+)
 from searches.services.owners import resident_mb, this_owner
 from searches.services.presence import presence
 from searches.services.reaper import reap, release_dead_local_owners
@@ -25,6 +33,15 @@ logger = logging.getLogger(__name__)
 
 JOB_CHECK_SECONDS = 0.5
 
+
+@dataclass
+class _Turns:
+    """Whose turn it is between runs and long jobs, so that neither starves the other."""
+
+    is_of_long_jobs: bool = False
+
+
+_turns = _Turns()
 
 _busy = threading.Lock()
 """One piece of work a process: weights, renderer and memory are shared, threads only carry messages."""
@@ -47,15 +64,16 @@ def work_once(owner: str, queues: Collection[str], *, should_stop: Callable[[], 
 
 def _work(owner: str, queues: Collection[str], should_stop: Callable[[], bool]) -> bool:
     job = take_job(owner, queues)
+    if job is None and _turns.is_of_long_jobs:
+        job = _long_job(owner, queues)
     if job is not None:
-        with presence.hold(job):
-            run_job(job)
-        _end_when_too_large()
-        return True
+        return _do_job(job)
     loaded = loaded_sut()
     lease = take_lease(owner, queues, loaded_sut_id=loaded.record_id if loaded else None)
     if lease is None:
-        return False
+        job = _long_job(owner, queues)
+        return _do_job(job) if job is not None else False
+    _turns.is_of_long_jobs = True
     with presence.hold(lease):
         end = advance_run(
             lease,
@@ -68,9 +86,22 @@ def _work(owner: str, queues: Collection[str], should_stop: Callable[[], bool]) 
     return end != SliceEnd.DATABASE_ERROR
 
 
+def _do_job(job: JobLease) -> bool:
+    with presence.hold(job):
+        run_job(job)
+    _end_when_too_large()
+    return True
+
+
+def _long_job(owner: str, queues: Collection[str]) -> JobLease | None:
+    """Claim a long job; the next turn is a run's."""
+    _turns.is_of_long_jobs = False
+    return take_job(owner, queues, is_long=True)
+
+
 def has_work(queues: Collection[str]) -> bool:
     """Whether a job or a run waits in these queues."""
-    return has_waiting_job(queues) or has_waiting_run(queues)
+    return has_waiting_job(queues) or has_waiting_run(queues) or has_waiting_long_job(queues)
 
 
 def run_forever(queues: Collection[str], *, stop: Event, reaps: bool = True) -> None:

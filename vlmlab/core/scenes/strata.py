@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vlmlab.core.errors import ConfigError, GenerationError
+from vlmlab.core.errors import ConfigError, GenerationError, SourceAwayError
 from vlmlab.core.scenes.asked_labels import LABELS, AskedLabel, label_of
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.driving import KIND_OF_CONCEPT, LIGHT_COLOURS
@@ -186,6 +186,7 @@ def draw_annotated(
         size: width and height of the pictures in pixels.
 
     Raises:
+        SourceAwayError: no scene at all can be made now.
         GenerationError: ``TRIES`` sets in a row could not be drawn or show nothing to ask for.
     """
     reason = ""
@@ -194,6 +195,8 @@ def draw_annotated(
         scene_seed = derive_seed(seed, "dataset scene", stratum.id, index, tried)
         try:
             scene = source.generate(key, seed=scene_seed)
+        except SourceAwayError:
+            raise
         except GenerationError as error:
             reason = error.message
             continue
