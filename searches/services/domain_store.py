@@ -150,6 +150,6 @@ def _kept_version(slug: str, version: str) -> Domain | None:
 
 @lru_cache(maxsize=64)
 def _stored(slug: str, version: str) -> Domain | None:
-    """Return a kept version; that there is none is remembered too: nobody names a version before it is kept."""
+    """Return a kept version; that there is none is remembered too: a version is kept before it is named."""
     row = DomainVersion.objects.filter(slug=slug, version=version).first()
     return domain_from(row.content) if row else None

@@ -55,6 +55,24 @@ GLYPHS: dict[str, tuple[str, str]] = {
     "map": ("M1.5 3l3-1.5 3 1.5 3-1.5v7.5l-3 1.5-3-1.5-3 1.5z", "Map"),
     "weather": ("M1.5 4c1.5-1.6 3-1.6 4.5 0s3 1.6 4.5 0M1.5 8c1.5-1.6 3-1.6 4.5 0s3 1.6 4.5 0", "Weather"),
     "modifier": ("M2 6h8M7.5 3.5 10 6 7.5 8.5", "Place or distance"),
+    "room": ("M1.5 10.5v-6L6 1.5l4.5 3v6zM4.5 10.5v-4h3v4", "Room"),
+    "liquid": ("M6 1.5C4.5 4 3 5.6 3 7.5a3 3 0 0 0 6 0C9 5.6 7.5 4 6 1.5z", "Container or liquid"),
+    "blade": ("M1.5 8.5 8 2c1.5 1.5 1.5 3.5-.5 5.5l-1 1zM6.5 8.5l3 3", "Sharp thing"),
+    "chemical": (
+        "M4.5 1.5h3M5 1.5v3L2 9.5a1 1 0 0 0 .9 1.5h6.2a1 1 0 0 0 .9-1.5L7 4.5v-3M3.5 7.5h5",
+        "Chemical or medicine",
+    ),
+    "fire": (
+        "M6 1.2c.3 2 3 3.4 3 6.1a3 3 0 0 1-6 0c0-1.4.7-2.1 1.3-2.8.2 1 .7 1.4 1.2 1.6C5.8 4.6 5 3 6 1.2z",
+        "Fire",
+    ),
+    "electric": ("M7 1 3 6.8h2.8L5 11l4-5.8H6.2z", "Electricity"),
+    "heat": (
+        "M2 10.5h8M3.5 8.5c-1-1.3 1-2.2 0-3.5s1-2.2 0-3.5M6.2 8.5c-1-1.3 1-2.2 0-3.5s1-2.2 0-3.5"
+        "M9 8.5c-1-1.3 1-2.2 0-3.5s1-2.2 0-3.5",
+        "Hot thing",
+    ),
+    "glass": ("M1.5 10.5 4 5l2 3zM6.5 6.5 8 1.5l2.5 4.5zM6 10.5l3-2.5 1.5 2.5z", "Broken glass"),
 }
 
 # Inner SVG (16 x 16) of each state of a finding: shape first, colour second.
