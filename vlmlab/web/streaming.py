@@ -20,3 +20,12 @@ def stream_file(pieces: Iterator[str], *, name: str, media_type: str) -> Streami
 def _chunks(pieces: Iterator[str]) -> Iterator[bytes]:
     while text := "".join(islice(pieces, LINES)):
         yield text.encode()
+
+
+def stream_zip(pieces: Iterator[bytes], *, name: str) -> StreamingHttpResponse:
+    """Return a download of an archive that is written while it is sent."""
+    response = StreamingHttpResponse(pieces, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "no-store"
+    return response
