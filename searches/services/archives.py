@@ -18,6 +18,7 @@ LOCATOR_64 = b"PK\x06\x07"
 LOCATOR_64_SIZE = 20
 DIRECTORY_BYTES_A_MEMBER = 1_024
 FLAG_ENCRYPTED = 0x1
+WHOLE_ARCHIVE = "archive"  # field of an error that is about all files together
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 LITTER = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, struct.error, NotImplementedError, ValueError)
@@ -110,6 +111,7 @@ class Archive:
         return ArchiveError(
             f"The files of the archive hold more than {self._limits.max_bytes / 1e6:,.0f} MB together.",
             hint="Split it into smaller ones.",
+            field=WHOLE_ARCHIVE,
         )
 
 
