@@ -1,4 +1,4 @@
-"""Sun, sky, fog and rain of a scene."""
+"""Sun, sky, fog and rain of a scene, or the lamps of a room."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -10,6 +10,20 @@ from vlmlab.core.scenes.render import textures
 from vlmlab.core.scenes.render.mesh import Colour, Floats, Texture, unit
 
 EnvironmentValue = float | int | str | bool | None | tuple[float, ...]
+NUMBERS_A_LAMP = 7
+NEAREST_LAMP_M2 = np.float32(0.04)
+
+
+@dataclass(frozen=True)
+class Lamp:
+    """A ball that shines in all directions: middle in metres, strength (radiance times square metres), radius.
+
+    A surface that faces the lamp at distance ``d`` gets ``strength / d**2``.
+    """
+
+    position: Colour
+    strength: Colour
+    radius: float
 
 
 @dataclass(frozen=True)
@@ -24,6 +38,8 @@ class Atmosphere:
         rain: streak density in [0, 1].
         exposure: factor before tone mapping.
         ambient: irradiance of light that bounced more than once.
+        indoor: there is no sun, and a ray that leaves the room sees the ambient light.
+        lamps: seven numbers a lamp: x, y, z, red, green, blue, radius.
     """
 
     sun_dir: Colour = (0.4, -0.5, 0.75)
@@ -40,6 +56,8 @@ class Atmosphere:
     exposure: float = 1.0
     ambient: Colour = (0.3, 0.3, 0.3)
     cloud_seed: int = 0
+    indoor: bool = False
+    lamps: tuple[float, ...] = ()
 
     @staticmethod
     def of(environment: Mapping[str, EnvironmentValue]) -> "Atmosphere":
@@ -62,13 +80,24 @@ class Atmosphere:
     @property
     def has_sun(self) -> bool:
         """Whether the sun gives any light."""
-        return max(self.sun) > 0
+        return max(self.sun) > 0 and not self.indoor
+
+    def lamp_table(self) -> tuple[Lamp, ...]:
+        """Return the lamps of a room; none outdoors."""
+        rows = [self.lamps[at : at + NUMBERS_A_LAMP] for at in range(0, len(self.lamps), NUMBERS_A_LAMP)]
+        return tuple(
+            Lamp((row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6])
+            for row in rows
+            if len(row) == NUMBERS_A_LAMP
+        )
 
     def _cloud_texture(self) -> Texture:
         return textures.clouds(self.cloud_seed % 4)
 
     def sky(self, directions: Floats, *, with_clouds: bool = True) -> Floats:
         """Return the radiance ``(n, 3)`` of the sky in unit directions ``(n, 3)``."""
+        if self.indoor:
+            return np.repeat(np.array([self.ambient], np.float32), len(directions), 0)
         up = directions[:, 2]
         t = np.sqrt(np.clip(up, 0, 1))[:, None]
         horizon = np.array(self.horizon, np.float32)

@@ -10,6 +10,7 @@ from vlmlab.core.scenes.render.backend_kinds import (
     BackendParams,
     PresenceCheck,
 )
+from vlmlab.core.scenes.render.image_api_params import IMAGE_API_KIND
 from vlmlab.core.scenes.render.image_pool_params import IMAGE_POOL_KIND
 from vlmlab.core.scenes.scene import SceneSource
 
@@ -61,6 +62,7 @@ SCENE_BACKENDS: Mapping[str, BackendKind] = {
             is_described=True,
         ),
         IMAGE_POOL_KIND,
+        IMAGE_API_KIND,
     )
 }
 

@@ -9,6 +9,7 @@ from vlmlab.core.scenes.render.atmosphere import Atmosphere
 from vlmlab.core.scenes.render.builders import BUILDERS
 from vlmlab.core.scenes.render.camera import Pinhole
 from vlmlab.core.scenes.render.film import develop
+from vlmlab.core.scenes.render.kitchen import build_kitchen
 from vlmlab.core.scenes.render.mesh import Floats, Mesh
 from vlmlab.core.scenes.render.packs import asset_digest
 from vlmlab.core.scenes.render.presence import (
@@ -24,7 +25,7 @@ from vlmlab.core.scenes.render.tracing import QUALITIES, Film, trace_picture
 from vlmlab.core.scenes.scene import Annotation, RenderedScene, SceneDescription, SceneObject
 from vlmlab.core.seeding import rng_for
 
-WORLDS = {"driving": build_town}
+WORLDS = {"driving": build_town, "indoor": build_kitchen}
 MASK_COVERAGE = 0.5
 
 
@@ -73,7 +74,7 @@ class EmbeddedBackend:
     """
 
     name = "embedded"
-    version = "2"
+    version = "3"
 
     @property
     def asset_digest(self) -> str:
@@ -117,18 +118,17 @@ class EmbeddedBackend:
         The geometry of the presence check is that of the picture, so nothing is built twice.
         """
         built = self.build(description)
-        pinhole = check_pinhole(description)
-        for item, mesh in zip(description.objects, built.meshes, strict=True):
-            fault = projection_fault(item, mesh, pinhole) if item.is_required else None
-            if fault is not None:
-                return fault
-        geometry = built.geometry()
-        visibility = _measure(built, geometry)
-        for item in description.objects:
-            fault = visibility_fault(item, visibility[item.id]) if item.is_required else None
-            if fault is not None:
-                return fault
-        return self._render_built(built, geometry, visibility, width=width, height=height, quality=quality)
+        checked = _checked(built)
+        if isinstance(checked, str):
+            return checked
+        return self._render_built(
+            built, checked.geometry, checked.visibility, width=width, height=height, quality=quality
+        )
+
+    def fault(self, description: SceneDescription) -> str | None:
+        """Return which required object would not be seen, in one phrase, or None; nothing is drawn."""
+        checked = _checked(self.build(description))
+        return checked if isinstance(checked, str) else None
 
     def _render_built(
         self, built: BuiltScene, geometry: Geometry, visibility: dict[str, Visibility], *,
@@ -155,6 +155,30 @@ class EmbeddedBackend:
             "description": description.digest,
         }
         return RenderedScene(image, annotations, masks, provenance)
+
+
+@dataclass(frozen=True, eq=False)
+class _Checked:
+    """A built scene that shows every required object: its geometry and how much of each shows."""
+
+    geometry: Geometry
+    visibility: dict[str, Visibility]
+
+
+def _checked(built: BuiltScene) -> _Checked | str:
+    """Return what the picture needs, or one phrase that says which required object would not be seen."""
+    pinhole = check_pinhole(built.description)
+    for item, mesh in zip(built.description.objects, built.meshes, strict=True):
+        fault = projection_fault(item, mesh, pinhole) if item.is_required else None
+        if fault is not None:
+            return fault
+    geometry = built.geometry()
+    visibility = _measure(built, geometry)
+    for item in built.description.objects:
+        fault = visibility_fault(item, visibility[item.id]) if item.is_required else None
+        if fault is not None:
+            return fault
+    return _Checked(geometry, visibility)
 
 
 def _measure(built: BuiltScene, geometry: Geometry) -> dict[str, Visibility]:

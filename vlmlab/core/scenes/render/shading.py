@@ -1,15 +1,17 @@
-"""From ray hits to light: surface attributes, direct sun, one bounce, mirror reflections."""
+"""From ray hits to light: surface attributes, direct sun or lamps, one bounce, mirror reflections."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from vlmlab.core.scenes.render.atmosphere import Atmosphere
+from vlmlab.core.scenes.render.lamps import lamp_light, open_light
 from vlmlab.core.scenes.render.mesh import Bools, Floats, Ints, dot, unit
 from vlmlab.core.scenes.render.tracer import Geometry, Hits
 
 MAX_SPECULAR = np.float32(3.0)
 MIRROR_ROUGHNESS = 0.45
+SUN_SHADE, LAMP_SHADE = np.float32(0.45), np.float32(0.6)
 SHARPER = np.float32(0.6)  # texture levels finer than the pixel asks for; lettering stays legible
 
 
@@ -34,7 +36,7 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Lighting:
-    """Irradiance / pi from the sun (``direct``) and by one bounce, and mirrored radiance (``specular``)."""
+    """Irradiance / pi from sun or lamps (``direct``) and by one bounce, and mirrored radiance (``specular``)."""
 
     direct: Floats
     indirect: Floats
@@ -122,12 +124,11 @@ def light_surface(
     """
     count = len(points)
     f0, roughness = geometry.reflectance[surface.material], geometry.roughness[surface.material]
-    shine = _sunshine(geometry, atmosphere, surface, points, rng=rng, sun_rays=sun_rays)
-    direct = shine[:, None] * np.array(atmosphere.sun, np.float32)
+    direct, to_light = _direct_light(geometry, atmosphere, surface, points, rng=rng, shadow_rays=sun_rays)
     specular = np.zeros((count, 3), np.float32)
-    rows = np.nonzero(shine > 0)[0]
+    rows = np.nonzero(direct.max(1) > 0)[0]
     if len(rows):
-        halfway = unit(atmosphere.to_sun - directions[rows])
+        halfway = unit((to_light if to_light.ndim == 1 else to_light[rows]) - directions[rows])
         lobe = _lobe(f0[rows], roughness[rows], dot(halfway, surface.normal[rows]))
         specular[rows] = direct[rows] * lobe[:, None]
     indirect = np.zeros((count, 3), np.float32)
@@ -149,6 +150,25 @@ def light_surface(
         specular[rows] += fresnel[rows][:, None] * reflected
         share[rows] = 1 - fresnel[rows]
     return Lighting(direct, indirect, np.minimum(specular, MAX_SPECULAR), share)
+
+
+def _direct_light(
+    geometry: Geometry,
+    atmosphere: Atmosphere,
+    surface: Surface,
+    points: Floats,
+    *,
+    rng: np.random.Generator,
+    shadow_rays: int,
+) -> tuple[Floats, Floats]:
+    """Return the light ``(n, 3)`` of the sun or the lamps, and where it comes from: one or ``n`` directions."""
+    lamps = atmosphere.lamp_table()
+    if lamps:
+        return lamp_light(
+            geometry, lamps, points, surface.normal, surface.flat_normal, rng=rng, shadow_rays=shadow_rays
+        )
+    shine = _sunshine(geometry, atmosphere, surface, points, rng=rng, sun_rays=shadow_rays)
+    return shine[:, None] * np.array(atmosphere.sun, np.float32), atmosphere.to_sun
 
 
 def _sunshine(
@@ -195,11 +215,21 @@ def bounced_light(
         material = geometry.material_of[triangle]
         normal = geometry.flat_normals[triangle]
         normal = np.where((dot(normal, directions[rows]) > 0)[:, None], -normal, normal)
-        to_sun = atmosphere.to_sun
-        facing = normal[:, 0] * to_sun[0] + normal[:, 1] * to_sun[1] + normal[:, 2] * to_sun[2]
         light = np.array(atmosphere.ambient, np.float32) * (0.6 + 0.4 * normal[:, 2:3])
-        light = (
-            light + np.array(atmosphere.sun, np.float32) * (np.clip(facing, 0, 1) * np.float32(0.45))[:, None]
-        )
+        light = light + _bounce_source(atmosphere, points, directions, hits, rows, normal)
         radiance[rows] = geometry.mean_albedo[material] * light + geometry.emission[material]
     return radiance
+
+
+def _bounce_source(
+    atmosphere: Atmosphere, points: Floats, directions: Floats, hits: Hits, rows: Ints, normal: Floats
+) -> Floats:
+    """Return what sun or lamps give to the surfaces where bounced rays end, with an average shadow."""
+    lamps = atmosphere.lamp_table()
+    if lamps:
+        ends = points[rows] + directions[rows] * hits.distance[rows][:, None]
+        return open_light(lamps, ends, normal) * LAMP_SHADE
+    to_sun = atmosphere.to_sun
+    facing = normal[:, 0] * to_sun[0] + normal[:, 1] * to_sun[1] + normal[:, 2] * to_sun[2]
+    shine: Floats = (np.clip(facing, 0, 1) * SUN_SHADE)[:, None]
+    return np.array(atmosphere.sun, np.float32) * shine

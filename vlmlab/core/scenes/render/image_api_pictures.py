@@ -1,0 +1,35 @@
+"""What a provider sent becomes a picture of a run: read under limits, brought to size, and its price."""
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from vlmlab.core.images import ImageLimits, decode_png, encode_png, read_image
+from vlmlab.core.scenes.render.image_api_params import ImageApiParams
+from vlmlab.core.scenes.render.image_providers import MOST_PICTURE_BYTES, MadePicture
+
+PICTURE_LIMITS = ImageLimits(max_bytes=MOST_PICTURE_BYTES, max_pixels=20_000_000)
+_TOKENS_EACH = 1_000_000
+
+
+def cost_of_picture(params: ImageApiParams, made: MadePicture) -> float:
+    """Return the US dollars of a picture: its price, else its tokens' where they are reported, else 0."""
+    if params.price_usd_per_picture is not None:
+        return params.price_usd_per_picture
+    sent = (made.input_tokens or 0) * (params.input_price_usd or 0.0)
+    received = (made.output_tokens or 0) * (params.output_price_usd or 0.0)
+    return (sent + received) / _TOKENS_EACH
+
+
+def fitted_png(content: bytes, *, width: int, height: int) -> bytes:
+    """Return a stranger's picture as canonical PNG of a size: scaled to cover it, its middle kept.
+
+    Raises:
+        ImageError: it is no picture, damaged, or too large.
+    """
+    canonical = read_image(content, PICTURE_LIMITS)
+    if (canonical.width, canonical.height) == (width, height):
+        return canonical.png
+    fitted = ImageOps.fit(
+        Image.fromarray(decode_png(canonical.png)), (width, height), Image.Resampling.LANCZOS
+    )
+    return encode_png(np.asarray(fitted, dtype=np.uint8))
