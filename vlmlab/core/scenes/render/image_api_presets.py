@@ -76,8 +76,8 @@ IMAGE_PRESETS: Mapping[str, ImagePreset] = {
                 "asks_for_base64": True,
                 "price_usd_per_picture": 0.0,
             },
-            "LocalAI and vLLM-Omni speak it, among others. Enter the name that the server gives its model, and "
-            "have its address allowed in VLMLAB_ENDPOINT_ALLOW.",
+            "LocalAI and vLLM-Omni speak it, among others. Enter the name that the server gives its model, "
+            "and have its address allowed in VLMLAB_ENDPOINT_ALLOW.",
             "The servers' own pages, as of documentation, read November 2026",
         ),
         ImagePreset(
