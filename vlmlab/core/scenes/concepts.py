@@ -15,6 +15,7 @@ from vlmlab.core.scenes.rules import (
     Rule,
     Situation,
     best_decision,
+    by_fit,
     first_decision,
 )
 from vlmlab.core.scenes.universe import MaskConstraint, MaskPattern, Masks, enumerate_masks
@@ -306,6 +307,15 @@ class Domain:
             return best_decision(self.rules, key, severities=tuple(self.actions))
         adverse = any(self.concept(concept_id).adverse for concept_id in key)
         return first_decision(self.rules, Situation(frozenset(key), self.entities(key), adverse))
+
+    def matching_rules(self, key: Key) -> tuple[Rule, ...]:
+        """Return every rule whose condition holds for a canonical set, the one that decides first."""
+        adverse = any(self.concept(concept_id).adverse for concept_id in key)
+        situation = Situation(frozenset(key), self.entities(key), adverse)
+        matching = [rule for rule in self.rules if rule.condition.holds(situation)]
+        if self.decides_by == "best_fit":
+            return tuple(by_fit(matching, severities=tuple(self.actions)))
+        return tuple(matching)
 
     def error_direction(self, expected_action: str, answered_action: str) -> ErrorDirection | None:
         """Return in which direction an answer is wrong, or None when it is right.

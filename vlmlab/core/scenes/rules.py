@@ -114,7 +114,8 @@ class Decision:
 
     Attributes:
         question: what that rule asks, "" where the domain asks the same of every scene.
-        covered: the concepts of the set that the rule speaks of, in catalogue order; only with ``best_fit``.
+        covered: the concepts of the set that the rule speaks of, one an element, in catalogue order; only
+            with ``best_fit``.
         fit: share of the set that the rule speaks of, in (0, 1]; None where the first rule decides.
     """
 
@@ -168,21 +169,27 @@ def best_decision(rules: Sequence[Rule], key: Sequence[str], *, severities: Sequ
             hint="Add a concept that a rule speaks of, or a rule for the set.",
             field="concepts",
         )
-    best = min(
-        matching,
-        key=lambda rule: (
-            -len(rule.condition.elements),
-            severities.index(rule.action),
-            rule.priority,
-            rule.id,
-        ),
-    )
-    spoken_of = {one for element in best.condition.elements for one in element}
+    best = by_fit(matching, severities=severities)[0]
+    spoken_of = {next(one for one in key if one in element) for element in best.condition.elements}
     return Decision(
         rule_id=best.id,
         action=best.action,
         why=best.why,
         question=best.question,
         covered=tuple(one for one in key if one in spoken_of),
-        fit=len(best.condition.elements) / len(key) if key else None,
+        fit=min(1.0, len(best.condition.elements) / len(key)) if key else None,
     )
+
+
+def by_fit(rules: Sequence[Rule], *, severities: Sequence[str]) -> list[Rule]:
+    """Return rules that match one set, the one that decides first, as ``best_decision`` orders them."""
+
+    def rank(rule: Rule) -> tuple[int, int, int, str]:
+        return (
+            -len(rule.condition.elements),
+            severities.index(rule.action),
+            rule.priority,
+            rule.id,
+        )
+
+    return sorted(rules, key=rank)
