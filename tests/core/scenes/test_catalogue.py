@@ -6,7 +6,13 @@ from importlib import resources
 import pytest
 
 from vlmlab.core.errors import ConceptError
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, domain_from, load_domain
+from vlmlab.core.scenes.catalogue import (
+    DOMAIN_SLUGS,
+    FORMER_VERSIONS,
+    domain_from,
+    load_domain,
+    shipped_domain,
+)
 
 
 @pytest.fixture
@@ -24,8 +30,9 @@ def test_built_in_domains_load_and_have_every_text(slug):
     assert {rule.action for rule in domain.rules} == set(domain.actions)
 
 
-def test_labels_tell_concepts_apart():
-    labels = [concept.label for concept in load_domain("driving").concepts]
+@pytest.mark.parametrize("slug", DOMAIN_SLUGS)
+def test_labels_tell_concepts_apart(slug):
+    labels = [concept.label for concept in load_domain(slug).concepts]
 
     assert len(set(labels)) == len(labels)
 
@@ -87,3 +94,26 @@ def test_domain_from_names_the_row_with_an_unknown_reference(content, change, me
 
     with pytest.raises(ConceptError, match=message):
         domain_from(content)
+
+
+def test_a_version_of_an_earlier_release_is_todays_domain_under_its_old_name(content):
+    """The first release wrote neither kinematics nor layouts into the file; all else is the same."""
+    first = domain_from(
+        {name: rows for name, rows in content.items() if name not in ("draws_as", "kinematics")}
+    )
+
+    found = shipped_domain("driving", first.version)
+
+    assert (first.version,) == FORMER_VERSIONS["driving"]
+    assert found is not None
+    assert (found.ref, found.rules, found.concepts) == (
+        f"driving@{first.version}",
+        load_domain("driving").rules,
+        load_domain("driving").concepts,
+    )
+    assert shipped_domain("driving", load_domain("driving").version) is load_domain("driving")
+
+
+@pytest.mark.parametrize(("slug", "version"), [("driving", "0" * 12), ("warehouse", "396be804ab18")])
+def test_other_versions_do_not_come_with_the_lab(slug, version):
+    assert shipped_domain(slug, version) is None

@@ -8,9 +8,10 @@ import pytest
 
 from vlmlab.core.scenes import catalogue
 from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.universe import MaskConstraint, enumerate_masks
+from vlmlab.core.scenes.universe import MaskConstraint, MaskPattern, enumerate_masks
 
 DRIVING = load_domain("driving")
+INDOOR = load_domain("indoor")
 EXCLUSIVE = (
     {"town_town01", "town_town02"},
     {"light_red", "light_green"},
@@ -122,3 +123,86 @@ def test_enumerate_masks_checks_needs_only_at_the_end():
 def test_enumerate_masks_refuses_more_concepts_than_bits():
     with pytest.raises(ValueError, match="got 63"):
         enumerate_masks(63, [], max_size=1)
+
+
+INDOOR_CLASHES = (
+    {"glass_upright", "glass_tipped"},
+    {"knife_edge", "knife_block"},
+    {"cabinet_open", "cabinet_closed"},
+    {"outlet_exposed", "outlet_covered"},
+    {"pan_stove", "pan_counter"},
+    {"towel_near", "towel_burning"},
+    {"child_far_microwave", "child_near_microwave"},
+    {"barefoot_child_safe", "glass_floor"},
+    {"barefoot_child_safe", "barefoot_near_glass"},
+)
+INDOOR_NEEDS = {
+    "coffee_spill": {"glass_tipped"},
+    "child_reaching": {"cabinet_open"},
+    "towel_near": {"stove_on"},
+    "towel_burning": {"stove_on"},
+    "smoke": {"towel_burning", "stove_on"},
+    "adult_reacting": {"towel_burning", "smoke"},
+    "child_far_microwave": {"microwave_open_hot"},
+    "child_near_microwave": {"microwave_open_hot"},
+    "child_near_pan": {"pan_stove", "pan_counter"},
+    "barefoot_near_glass": {"glass_floor"},
+}
+
+
+def is_valid_kitchen_by_hand(ids):
+    """What a kitchen must meet, written out once more; every other valid set has something a rule asks of."""
+    chosen = set(ids)
+    if any(clash <= chosen for clash in INDOOR_CLASHES):
+        return False
+    return chosen != {"kitchen"} and all(
+        chosen & needed for one, needed in INDOOR_NEEDS.items() if one in chosen
+    )
+
+
+def test_kitchens_have_the_known_number_of_sets_of_each_size():
+    sizes = sizes_of(INDOOR.universe())
+
+    assert [sizes.count(size) for size in range(1, 6)] == [22, 257, 1_864, 9_890, 40_998]
+
+
+def test_kitchens_equal_a_plain_enumeration_up_to_size_three():
+    ids = [concept.id for concept in INDOOR.concepts]
+
+    expected = {key for size in (1, 2, 3) for key in combinations(ids, size) if is_valid_kitchen_by_hand(key)}
+
+    assert {INDOOR.key_of(mask) for mask in INDOOR.universe(3)} == expected
+
+
+def test_kitchens_agree_with_why_invalid_on_every_set_up_to_size_three():
+    ids = [concept.id for concept in INDOOR.concepts]
+
+    compatible = [key for size in (1, 2, 3) for key in combinations(ids, size) if INDOOR.is_compatible(key)]
+
+    assert sorted(INDOOR.mask(key) for key in compatible) == sorted(INDOOR.universe(3).tolist())
+
+
+def test_enumerate_masks_equals_a_slow_enumeration_with_exclusions_and_patterns():
+    excludes = MaskConstraint(left=0b00011, right=0b01100)
+    matches = MaskConstraint(patterns=(MaskPattern((0b00001, 0b10010)), MaskPattern((0b01000,), 0b10000)))
+
+    masks = enumerate_masks(5, [excludes, matches], max_size=4)
+
+    expected = []
+    for size in range(1, 5):
+        for bits in combinations(range(5), size):
+            chosen = set(bits)
+            if chosen & {0, 1} and chosen & {2, 3}:
+                continue
+            first = 0 in chosen and bool(chosen & {1, 4})
+            second = 3 in chosen and 4 not in chosen
+            if first or second:
+                expected.append(sum(1 << bit for bit in bits))
+    assert sorted(masks.tolist()) == sorted(expected)
+    assert sorted(masks.tolist())[0] == 0b00011
+
+
+def test_a_pattern_is_no_clash_because_a_further_concept_may_complete_it():
+    completes = MaskConstraint(patterns=(MaskPattern((0b001, 0b100)),))
+
+    assert enumerate_masks(3, [completes], max_size=3).tolist() == [0b101, 0b111]
