@@ -16,7 +16,7 @@ NEAREST_LAMP_M2 = np.float32(0.04)
 
 @dataclass(frozen=True)
 class Lamp:
-    """A ball that shines in all directions: middle in metres, strength (radiance times square metres), radius.
+    """A ball that shines in all directions: middle and radius in metres, strength in radiance times m2.
 
     A surface that faces the lamp at distance ``d`` gets ``strength / d**2``.
     """

@@ -65,9 +65,9 @@ def _nova(prompt: PicturePrompt, params: ImageApiParams, width: int, height: int
 
 
 def _titan(prompt: PicturePrompt, params: ImageApiParams, width: int, height: int, seed: int) -> Any:
-    named = params.size if "x" in params.size else nearest_size(TITAN_SIZES, width=width, height=height)
-    wide, high = (int(side) for side in named.split("x"))
-    return _amazon(prompt, params, (wide, high), seed % 2_147_483_647)
+    wide, high = nearest_size(TITAN_SIZES, width=width, height=height).split("x")
+    size = params.named_size or (int(wide), int(high))
+    return _amazon(prompt, params, size, seed % 2_147_483_647)
 
 
 def _amazon(

@@ -198,6 +198,14 @@ class ImageApiParams(BackendParams):
         return self
 
     @property
+    def named_size(self) -> tuple[int, int] | None:
+        """Width and height in pixels that the setting names, None when it leaves them to be found."""
+        if not self.size[:1].isdigit():
+            return None
+        width, height = self.size.split("x")
+        return int(width), int(height)
+
+    @property
     def most_usd_of_a_scene(self) -> float | None:
         """The most in US dollars that one scene can cost, all attempts together; None when it is unknown.
 

@@ -203,8 +203,8 @@ def asked_size(params: ImageApiParams, *, width: int, height: int, pixels: int) 
         height: of the pictures that are wanted.
         pixels: about how many pixels the model makes best.
     """
-    if "x" in params.size:
-        return _numbers(params.size, "x")
+    if params.named_size is not None:
+        return params.named_size
     scale = 1.0 if params.size == "exact" else math.sqrt(pixels / (width * height))
     return _rounded(width * scale), _rounded(height * scale)
 

@@ -12,6 +12,8 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Colour = tuple[float, float, float]
 MANY_TRIANGLES = 2000
+SOLID = 0.98  # opacity above which a layer stops rays
+CORE_SHARE = 0.1
 
 
 def dot(first: Floats, second: Floats) -> Floats:
@@ -117,6 +119,11 @@ class Material:
     emission: Colour = (0.0, 0.0, 0.0)
     name: str = ""
 
+    @property
+    def is_soft(self) -> bool:
+        """Whether it is a see-through picture with its own outline, like steam."""
+        return self.opacity <= SOLID and self.texture is not None and self.texture.has_alpha
+
     def painted(self, albedo: Colour) -> "Material":
         """Return this material in one plain colour."""
         return replace(self, albedo=albedo, texture=None)
@@ -159,8 +166,29 @@ class Mesh:
 
     @property
     def outline(self) -> Floats:
-        """Points ``(k, 3)`` with nearly the bounds of the mesh: large ones give a corner a triangle."""
-        return self.corners.reshape(-1, 3) if len(self) < MANY_TRIANGLES else self.corners[:, 0]
+        """Points ``(k, 3)`` with nearly the bounds of what counts: large meshes give a corner a triangle."""
+        veil = self.veil
+        corners = self.corners[~veil] if veil.any() else self.corners
+        return corners.reshape(-1, 3) if len(self) < MANY_TRIANGLES else corners[:, 0]
+
+    @property
+    def has_core(self) -> bool:
+        """Whether a fair share of the surface is solid; a glass, a puddle or a cloud of smoke has none."""
+        clear = np.array([material.opacity <= SOLID for material in self.materials])[self.material_of]
+        if not clear.any():
+            return True
+        edges = self.corners[:, 1:] - self.corners[:, :1]
+        normal = np.cross(edges[:, 0], edges[:, 1])
+        area = np.sqrt((normal * normal).sum(1))
+        return bool(area[~clear].sum() >= CORE_SHARE * area.sum())
+
+    @property
+    def veil(self) -> Bools:
+        """``(n,)``: steam, flames and smoke about a solid thing; they are no part of what it covers."""
+        soft = np.array([material.is_soft for material in self.materials], np.bool_)
+        if not soft.any() or not self.has_core:
+            return np.zeros(len(self), np.bool_)
+        return soft[self.material_of]
 
     def moved(
         self,

@@ -138,6 +138,7 @@ class RayWalk:
     ) -> None:
         """Note the first object of each ray that is solid enough to be called seen."""
         solid = (batch.objects[rays] < 0) & (surface.opacity > SOLID_ENOUGH)
+        solid &= ~self._geometry.is_veil[hits.triangle]
         batch.objects[rays[solid]] = self._geometry.object_of[hits.triangle[solid]]
         batch.depth[rays[solid]] = distance[solid]
 

@@ -36,7 +36,7 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class Lighting:
-    """Irradiance / pi from sun or lamps (``direct``) and by one bounce, and mirrored radiance (``specular``)."""
+    """Irradiance / pi from sun or lamps (``direct``), by one bounce, and mirrored light (``specular``)."""
 
     direct: Floats
     indirect: Floats
@@ -161,7 +161,7 @@ def _direct_light(
     rng: np.random.Generator,
     shadow_rays: int,
 ) -> tuple[Floats, Floats]:
-    """Return the light ``(n, 3)`` of the sun or the lamps, and where it comes from: one or ``n`` directions."""
+    """Return the light ``(n, 3)`` of sun or lamps, and where it comes from: one or ``n`` directions."""
     lamps = atmosphere.lamp_table()
     if lamps:
         return lamp_light(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from vlmlab.core.errors import GenerationError
-from vlmlab.core.scenes.render.mesh import Bools, Floats, Ints, Mesh, Texture
+from vlmlab.core.scenes.render.mesh import SOLID, Bools, Floats, Ints, Mesh, Texture
 
 SKY = -1
 FAR_AWAY = np.float32(1e30)
@@ -83,9 +83,10 @@ class Geometry:
         self.object_of: Ints = np.concatenate(
             [np.full(len(mesh), number, np.int64) for mesh, number in parts]
         )
+        self.is_veil: Bools = np.concatenate([mesh.veil for mesh in meshes])
         self._read_materials(meshes)
         self._read_shapes()
-        see_through = (self.opacity <= 0.98)[self.material_of]
+        see_through = (self.opacity <= SOLID)[self.material_of]
         solid, clear = np.nonzero(~see_through)[0], np.nonzero(see_through)[0]
         self._solid = _Casting(self.corners, solid)
         self._clear = _Casting(self.corners, clear) if len(clear) else None
@@ -158,7 +159,7 @@ class LoneObject:
     """One mesh by itself, to ask what it would cover with nothing in front."""
 
     def __init__(self, mesh: Mesh) -> None:
-        self._casting = _Casting(mesh.corners, np.arange(len(mesh)))
+        self._casting = _Casting(mesh.corners, np.nonzero(~mesh.veil)[0])
 
     def is_hit(self, origins: Floats, directions: Floats) -> Bools:
         """Return whether each ray meets the mesh."""

@@ -108,7 +108,7 @@ def _around(radius: float, low: float, high: float, material: Material, *, half_
     """Return a curved label on the front (-Y) of an upright cylinder."""
     angle = np.linspace(-half_angle, half_angle, 20) - np.pi / 2
     bottom = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(20, low)], -1)
-    top = bottom + [0, 0, high - low]
+    top = bottom + np.array([0, 0, high - low])
     across = np.linspace(0, 1, 20)
     uvs = np.concatenate([np.stack([across, 0 * across], -1), np.stack([across, 0 * across + 1], -1)])
     faces = [[n, n + 1, 21 + n] for n in range(19)] + [[n, 21 + n, 20 + n] for n in range(19)]
@@ -117,7 +117,7 @@ def _around(radius: float, low: float, high: float, material: Material, *, half_
 
 def build_pill_bottle(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return an open amber bottle at the anchor, its cap beside it, pills spilled in front (-Y)."""
-    amber = Material((0.8, 0.24, 0.02), opacity=0.9, reflectance=0.06, roughness=0.12)
+    amber = paint(0.8, 0.24, 0.02, reflectance=0.06, roughness=0.15)
     white = paint(0.85, reflectance=0.05, roughness=0.3)
     word = textures.lettering("PILLS", width=256, height=72, ink=(255, 255, 255), ground=(20, 60, 150))
     print_ = textures.painted(_draw_label, width=256, height=128)

@@ -67,7 +67,7 @@ def build_outlet_exposed(item: SceneObject, rng: np.random.Generator) -> Mesh:
         parts.append(tube(path, 0.0036, paint(*colour), around=7))
         bare = paint(0.75, 0.32, 0.1, reflectance=0.3, roughness=0.3)
         end = path[-1]
-        parts.append(tube([end, end + [0.004, -0.012, -turn * 0.01]], 0.0024, bare, around=6))
+        parts.append(tube([end, end + np.array([0.004, -0.012, -turn * 0.01])], 0.0024, bare, around=6))
     return merge(parts).moved(scale=SOCKET_SCALE)
 
 

@@ -53,10 +53,11 @@ def build_pan_counter(item: SceneObject, rng: np.random.Generator) -> Mesh:
 def build_smoke(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a burnt pan on the right back burner and a dark cloud that rises from it to the hood and past."""
     x, y = BURNERS[3]
-    thick = plume(rng, width=0.5, height=0.95, sheets=7, shade=0.03, opacity=0.97).moved(z=0.02)
-    wide = plume(rng, width=0.8, height=1.1, sheets=6, shade=0.06, opacity=0.95).moved(y=-0.03, z=0.1)
+    thick = plume(rng, width=0.5, height=0.95, sheets=7, shade=0.03, opacity=0.97, lean=0.4)
+    wide = plume(rng, width=0.75, height=1.15, sheets=6, shade=0.06, opacity=0.95, lean=0.6)
+    cloud = merge([thick.moved(z=0.02), wide.moved(y=-0.05, z=0.1)])
     burnt = pan(is_burnt=True).moved(yaw=0.5 + float(rng.uniform(0, 0.3)))
-    return merge([burnt, thick, wide]).moved(x, y, GRATE_ABOVE_ANCHOR)
+    return merge([burnt, cloud]).moved(x, y, GRATE_ABOVE_ANCHOR)
 
 
 def _draped(rng: np.random.Generator, cloth: Material) -> Mesh:

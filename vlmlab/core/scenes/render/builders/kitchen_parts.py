@@ -9,7 +9,7 @@ from vlmlab.core.scenes.render.kitchen_style import STEEL
 from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.primitives import box, lathe, quad, sphere, torus, triangles, tube
 
-COFFEE = Material((0.06, 0.024, 0.009), opacity=0.97, reflectance=0.08, roughness=0.06, name="coffee")
+COFFEE = Material((0.06, 0.024, 0.009), reflectance=0.08, roughness=0.06, name="coffee")
 MUGS: tuple[Colour, ...] = ((0.78, 0.77, 0.73), (0.62, 0.06, 0.05), (0.06, 0.22, 0.5), (0.85, 0.55, 0.05))
 PAN_RADIUS = 0.14
 
@@ -89,26 +89,28 @@ def trickle(
 
 def plume(
     rng: np.random.Generator, *, width: float, height: float, sheets: int, shade: float, opacity: float,
-    spacing: float = 0.025,
+    spacing: float = 0.025, lean: float = 0.0,
 ) -> Mesh:  # fmt: skip
-    """Return steam or smoke that rises from the origin, as sheets that face the camera (-Y)."""
+    """Return steam or smoke that rises from the origin, as sheets that face the camera (-Y).
+
+    Args:
+        rng: source of the shapes.
+        width: of a sheet, metres.
+        height: of a sheet, metres.
+        sheets: how many.
+        shade: grey value, 0 black smoke to 1 white steam.
+        opacity: of the thickest part; below 0.98.
+        spacing: between sheets, metres.
+        lean: how far the top lies nearer to the camera than the foot.
+    """
     parts = []
     for number in range(sheets):
-        material = Material(
-            (shade, shade, shade),
-            kitchen_textures.plume(int(rng.integers(12))),
-            opacity,
-            0.0,
-            1.0,
-            name="plume",
-        )
+        texture = kitchen_textures.plume(int(rng.integers(12)))
+        material = Material((shade, shade, shade), texture, opacity, 0.0, 1.0, name="plume")
         x = float(rng.uniform(-1, 1)) * width * 0.12
         half = width / 2 * float(rng.uniform(0.85, 1.1))
-        parts.append(
-            quad(
-                (x, -spacing * (number - sheets / 2), height / 2), (half, 0, 0), (0, 0, height / 2), material
-            )
-        )
+        centre = (x, -spacing * (number - sheets / 2) - lean / 2, height / 2)
+        parts.append(quad(centre, (half, 0, 0), (0, -lean / 2, height / 2), material))
     return merge(parts)
 
 
