@@ -2,7 +2,20 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from searches.views import blobs, calibrations, domains, home, jobs, keys, pages, sut_compare, sut_try, suts
+from searches.views import (
+    blobs,
+    calibrations,
+    domain_edit,
+    domain_versions,
+    domains,
+    home,
+    jobs,
+    keys,
+    pages,
+    sut_compare,
+    sut_try,
+    suts,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -27,7 +40,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("keys/<int:pk>/replace/", keys.key_replace, name="key_replace"),
     path("keys/<int:pk>/delete/", keys.key_delete, name="key_delete"),
     path("domains/", domains.domain_list, name="domain_list"),
+    path("domains/new/", domain_edit.domain_new, name="domain_new"),
+    path("domains/preview/", domain_edit.domain_preview, name="domain_preview"),
+    path("domains/example/", domain_edit.domain_example, name="domain_example"),
     path("domains/<slug:slug>/", domains.domain_detail, name="domain_detail"),
+    path("domains/<slug:slug>/edit/", domain_edit.domain_edit, name="domain_edit"),
+    path("domains/<slug:slug>/versions/", domain_versions.domain_versions, name="domain_versions"),
+    path("domains/<slug:slug>/file/", domain_versions.domain_file, name="domain_file"),
+    path("domains/<slug:slug>/use/", domain_versions.domain_use, name="domain_use"),
+    path("domains/<slug:slug>/archive/", domain_versions.domain_archive, name="domain_archive"),
     path("domains/<slug:slug>/compose/", domains.domain_compose, name="domain_compose"),
     path("jobs/<uuid:pk>/", jobs.job_detail, name="job_detail"),
     path("blobs/<str:sha256>.png", blobs.blob, name="blob"),
@@ -35,5 +56,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("manual/", pages.manual, {"page": "index"}, name="manual_index"),
     path("manual/<slug:page>/", pages.manual, name="manual"),
     path("components/", pages.components, name="components"),
+    path("", include("searches.dataset_urls")),
     path("", include("searches.run_urls")),
 ]

@@ -68,7 +68,7 @@ def _row_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Ch
     for name in kept:
         found += _field_changes(name, before[name], after[name])
     old_order = [name for name in before if name in after]
-    moved = [name for name in _moved(old_order, kept)]
+    moved = _moved(old_order, kept)
     found += [
         Change("moved", name, "", str(old_order.index(name) + 1), str(kept.index(name) + 1)) for name in moved
     ]

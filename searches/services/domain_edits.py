@@ -31,7 +31,7 @@ def check_new_slug(checked: CheckedDomain) -> tuple[DomainProblem, ...]:
             "",
             "slug",
             f"There is a domain “{slug}” already.",
-            "Choose another short name, or open that domain's editor and put your text there as a new version.",
+            "Choose another short name, or put the text into that domain's editor as a new version.",
             section="slug",
         ),
     )

@@ -90,7 +90,7 @@ def check_usable(domain: Domain) -> None:
 
 
 def keep_domain(domain: Domain, *, by_id: int | None = None) -> None:
-    """Store the content of a domain that a run will name, so that a later lab can still show and resume it."""
+    """Store the content of a domain that a run will name: a later lab can still show and resume the run."""
     is_built_in = domain.slug in DOMAIN_SLUGS and load_domain(domain.slug).version == domain.version
     if is_built_in and not DomainVersion.objects.filter(slug=domain.slug, version=domain.version).exists():
         keep_version(built_in_content(domain.slug), note="As the lab brought it", by_id=by_id)
