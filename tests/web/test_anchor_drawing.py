@@ -6,13 +6,17 @@ import pytest
 
 from vlmlab.core.scenes.anchors import anchor_graph
 from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.concepts import Domain
 from vlmlab.web.anchor_drawing import BOX_HEIGHT, BOX_WIDTH, AnchorDrawing, draw_anchors
 
 DOMAIN = load_domain("driving")
 
 
-def drawing(*concepts: str) -> AnchorDrawing:
-    return draw_anchors(anchor_graph(DOMAIN, DOMAIN.canonical(concepts)))
+INDOOR = load_domain("indoor")
+
+
+def drawing(*concepts: str, domain: Domain = DOMAIN) -> AnchorDrawing:
+    return draw_anchors(anchor_graph(domain, domain.canonical(concepts)))
 
 
 def test_the_nearer_of_two_things_in_the_lane_stands_nearer_to_the_car():
@@ -33,11 +37,33 @@ def test_the_sentence_says_what_the_lines_mean():
     assert drawing("cone", "far").sentence == "Car to Cone: 15 to 25 m ahead in the lane"
 
 
-@pytest.mark.parametrize("number", range(0, 110_664, 5501))
-def test_no_two_boxes_overlap_and_all_lie_inside(number):
-    key = DOMAIN.key_of(int(DOMAIN.universe()[number]))
+def test_a_kitchen_is_drawn_in_bands_from_the_wall_to_the_floor():
+    shown = drawing("child_running", "outlet_exposed", "pill_bottle", domain=INDOOR)
 
-    shown = drawing(*key)
+    assert [band.label for band in shown.bands] == ["On the wall", "On the counter", "On the floor"]
+    places = {one.node.id: one.y for one in shown.nodes}
+    assert places["room"] < places["outlet_exposed"] < places["pill_bottle"] < places["child_running"]
+    assert (shown.has_lane, shown.has_sidewalk) == (False, False)
+
+
+def test_the_sentence_of_a_kitchen_says_places_and_company():
+    sentence = drawing("glass_floor", "barefoot_near_glass", domain=INDOOR).sentence
+
+    assert sentence == (
+        "Broken glass: on the floor. Barefoot child at shards: on the floor. "
+        "Broken glass to Barefoot child at shards: stands one step from it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("domain", "number"),
+    [(DOMAIN, number) for number in range(0, 110_664, 5501)]
+    + [(INDOOR, number) for number in range(0, 53_031, 2503)],
+)
+def test_no_two_boxes_overlap_and_all_lie_inside(domain, number):
+    key = domain.key_of(int(domain.universe()[number]))
+
+    shown = drawing(*key, domain=domain)
 
     overlapping = [
         (one.node.id, other.node.id)

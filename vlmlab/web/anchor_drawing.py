@@ -1,11 +1,12 @@
-"""Where each thing of an anchor graph is drawn: the car below, the lane ahead, the sidewalk to its right.
+"""Where each thing of an anchor graph is drawn.
 
-What holds for the whole scene (town, weather) stands beside the car.
+On a road: the car below, the lane ahead, the sidewalk to its right; what holds for the whole scene (town,
+weather) stands beside the car. In a room: one band a place, from the back wall to the floor in front.
 """
 
 from dataclasses import dataclass
 
-from vlmlab.core.scenes.anchors import AnchorGraph, AnchorNode
+from vlmlab.core.scenes.anchors import ROOM_PLACES, AnchorGraph, AnchorNode
 from vlmlab.web.icons import GLYPHS
 
 WIDTH = 304
@@ -14,6 +15,7 @@ GAP = 10
 LANE_X, SIDE_X = 76, 228
 LEAST_HEIGHT = 216
 FAR_METRES = 20.0
+BAND_HEAD = 20
 
 
 @dataclass(frozen=True)
@@ -49,19 +51,40 @@ class DrawnEdge:
 
 
 @dataclass(frozen=True)
+class DrawnBand:
+    """A place of a room: a strip with its name, in which its things stand."""
+
+    top: float
+    height: float
+    label: str
+
+    @property
+    def baseline(self) -> float:
+        """Where the name stands."""
+        return self.top + 14
+
+
+@dataclass(frozen=True)
 class AnchorDrawing:
-    """A whole drawing in pixels of its own view box."""
+    """A whole drawing in pixels of its own view box; ``bands`` are the places of a room."""
 
     width: int
     height: int
     nodes: tuple[DrawnNode, ...]
     edges: tuple[DrawnEdge, ...]
     sentence: str
-    has_sidewalk: bool
+    has_lane: bool = False
+    has_sidewalk: bool = False
+    bands: tuple[DrawnBand, ...] = ()
 
 
 def draw_anchors(graph: AnchorGraph) -> AnchorDrawing:
-    """Return the drawing of a graph; boxes of one column never overlap."""
+    """Return the drawing of a graph; boxes never overlap."""
+    is_road = any(node.place == "ego" for node in graph.nodes)
+    return _draw_road(graph) if is_road else _draw_room(graph)
+
+
+def _draw_road(graph: AnchorGraph) -> AnchorDrawing:
     lane = [node for node in graph.nodes if node.place in {"ego", "lane", "junction"}]
     side = [node for node in graph.nodes if node not in lane]
     tallest = max(len(lane), len(side))
@@ -71,11 +94,57 @@ def draw_anchors(graph: AnchorGraph) -> AnchorDrawing:
         nearest_first = sorted(nodes, key=_metres)
         heights = _spread([_metres(one) for one in nearest_first], height)
         for node, y in zip(nearest_first, heights, strict=True):
-            placed[node.id] = DrawnNode(node, x, y, GLYPHS.get(node.glyph, GLYPHS["prop"])[0], _line(node))
+            placed[node.id] = _drawn(node, x, y)
     edges = tuple(_edge(placed[one.source], placed[one.target], one.label) for one in graph.edges)
     sentence = ". ".join(edge.sentence for edge in edges) or "Nothing is asked for."
     has_sidewalk = any(node.place == "sidewalk" for node in side)
-    return AnchorDrawing(WIDTH, height, tuple(placed.values()), edges, sentence, has_sidewalk)
+    return AnchorDrawing(
+        WIDTH,
+        height,
+        tuple(placed.values()),
+        edges,
+        sentence,
+        has_lane=True,
+        has_sidewalk=has_sidewalk,
+    )
+
+
+def _draw_room(graph: AnchorGraph) -> AnchorDrawing:
+    """One band a place; lines only between things, the band says what stands where."""
+    placed: dict[str, DrawnNode] = {}
+    bands: list[DrawnBand] = []
+    top = 0.0
+    for place in _places(graph):
+        nodes = [node for node in graph.nodes if node.place == place]
+        head = BAND_HEAD if place != "room" else GAP / 2
+        height = head + ((len(nodes) + 1) // 2) * (BOX_HEIGHT + GAP)
+        for index, node in enumerate(nodes):
+            y = top + head + (index // 2) * (BOX_HEIGHT + GAP) + BOX_HEIGHT / 2
+            placed[node.id] = _drawn(node, (LANE_X, SIDE_X)[index % 2], y)
+        if place != "room":
+            bands.append(DrawnBand(top, height, _band_label(place)))
+        top += height
+    between = [one for one in graph.edges if one.source != "room"]
+    edges = tuple(_edge(placed[one.source], placed[one.target], one.label) for one in between)
+    parts = [f"{placed[one.target].node.label}: {one.label}" for one in graph.edges if one.source == "room"]
+    sentence = ". ".join([*parts, *(edge.sentence for edge in edges)]) or "Nothing is asked for."
+    return AnchorDrawing(WIDTH, round(top), tuple(placed.values()), edges, sentence, bands=tuple(bands))
+
+
+def _places(graph: AnchorGraph) -> list[str]:
+    """Return the places of a graph in the order in which they are drawn."""
+    order = ["room", "scene", *ROOM_PLACES]
+    found = dict.fromkeys(node.place for node in graph.nodes)
+    return [place for place in order if place in found] + [place for place in found if place not in order]
+
+
+def _band_label(place: str) -> str:
+    words = "the whole scene" if place == "scene" else ROOM_PLACES.get(place, place.replace("_", " "))
+    return (words or "in the scene").capitalize()
+
+
+def _drawn(node: AnchorNode, x: float, y: float) -> DrawnNode:
+    return DrawnNode(node, x, y, GLYPHS.get(node.glyph, GLYPHS["prop"])[0], _line(node))
 
 
 def _metres(node: AnchorNode) -> float:

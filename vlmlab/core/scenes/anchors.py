@@ -1,4 +1,4 @@
-"""The anchor graph of a driving concept set: what must be in the scene and how it stands to the car."""
+"""The anchor graph of a concept set: what must be in the scene, and how it stands to the car or the room."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,43 @@ from vlmlab.core.scenes.concepts import Domain, Glyph, Key
 
 PLACES = {"lane": "in the lane", "sidewalk": "on the sidewalk"}
 JUNCTION = "intersection_ego"
+ROOM = "kitchen"
+ROOM_PLACES = {
+    "wall": "on the wall",
+    "sink": "below the sink",
+    "counter": "on the counter",
+    "edge": "at the counter's edge",
+    "stove": "at the stove",
+    "counter_floor": "in front of the counter",
+    "sink_floor": "in front of the sink",
+    "floor": "on the floor",
+}
+"""Where a thing of a room can be, from the back of the room to its front."""
+
+
+@dataclass(frozen=True)
+class Company:
+    """How a thing stands to the first of ``others`` that is in the set."""
+
+    concept_id: str
+    others: tuple[str, ...]
+    relation: str
+    label: str
+
+
+COMPANIES = (
+    Company("coffee_spill", ("glass_tipped",), "spilled_from", "ran out of it"),
+    Company("child_reaching", ("cabinet_open",), "reaches_into", "reaches into it"),
+    Company("towel_near", ("stove_on",), "near", "lies beside its flame"),
+    Company("towel_burning", ("stove_on",), "near", "burns beside it"),
+    Company("smoke", ("towel_burning", "stove_on"), "rises_from", "rises from it"),
+    Company("adult_reacting", ("towel_burning", "smoke"), "reacts_to", "reacts to it"),
+    Company("pan_stove", ("stove_on",), "on", "stands on it"),
+    Company("child_far_microwave", ("microwave_open_hot",), "far_from", "stands several steps from it"),
+    Company("child_near_microwave", ("microwave_open_hot",), "reaches_to", "lifts a hand to it"),
+    Company("child_near_pan", ("pan_stove", "pan_counter"), "reaches_to", "lifts a hand to it"),
+    Company("barefoot_near_glass", ("glass_floor",), "near", "stands one step from it"),
+)
 
 
 @dataclass(frozen=True)
@@ -13,10 +50,11 @@ class AnchorNode:
     """A thing of the scene.
 
     Attributes:
-        id: ``ego``, or the concept that brings it.
+        id: ``ego`` or ``room``, or the concept that brings it.
         label: for people.
         glyph: its sign; the ego car is a vehicle.
-        place: ``ego``, ``lane``, ``sidewalk``, ``junction`` or ``scene``: where to draw it.
+        place: where to draw it: ``ego``, ``lane``, ``sidewalk``, ``junction`` or ``scene`` on a road,
+            ``room`` or a key of ``ROOM_PLACES`` in a room.
         bucket: distance bucket, "" where it has none.
         distance_m: lowest and highest distance from the car.
         modifiers: labels of the modifiers that act on it.
@@ -45,14 +83,23 @@ class AnchorEdge:
 
 @dataclass(frozen=True)
 class AnchorGraph:
-    """Nodes and edges in canonical order: ego first, then as the catalogue has them."""
+    """Nodes and edges in canonical order: the car or the room first, then as the catalogue has them."""
 
     nodes: tuple[AnchorNode, ...]
     edges: tuple[AnchorEdge, ...]
 
 
 def anchor_graph(domain: Domain, key: Key) -> AnchorGraph:
-    """Return the graph of a canonical set; equal sets give equal graphs."""
+    """Return the graph of a canonical set; equal sets give equal graphs.
+
+    Args:
+        domain: where it is drawn as driving, things stand to the car, elsewhere to the room.
+        key: a canonical set.
+    """
+    return _road_graph(domain, key) if domain.draws_as == "driving" else _room_graph(domain, key)
+
+
+def _road_graph(domain: Domain, key: Key) -> AnchorGraph:
     nodes = [AnchorNode("ego", "Car", "vehicle", "ego")]
     edges: list[AnchorEdge] = []
     for concept_id in key:
@@ -106,3 +153,36 @@ def _add_signal(domain: Domain, concept_id: str, *, nodes: list[AnchorNode], edg
 
 def _metres(bounds: tuple[float, float]) -> str:
     return f"{bounds[0]:g} to {bounds[1]:g} m"
+
+
+def _room_graph(domain: Domain, key: Key) -> AnchorGraph:
+    title = domain.concept(ROOM).label if ROOM in domain.index else domain.title
+    nodes = [AnchorNode("room", title, "room", "room", is_implied=ROOM not in key)]
+    edges: list[AnchorEdge] = []
+    for concept_id in key:
+        concept = domain.concept(concept_id)
+        if not concept.is_thing and not concept.joins_entity and concept_id != ROOM:
+            nodes.append(AnchorNode(concept_id, concept.label, concept.glyph, "scene"))
+            edges.append(AnchorEdge("room", concept_id, "whole", "holds for the whole scene"))
+    for entity in domain.entities(key):
+        concept, place = domain.concept(entity.concept_id), entity.placement
+        bounds = domain.distances_m.get(entity.distance)
+        labels = tuple(domain.concept(one).label for one in entity.modifiers)
+        nodes.append(
+            AnchorNode(concept.id, concept.label, concept.glyph, place, entity.distance, bounds, labels)
+        )
+        edges.append(AnchorEdge("room", concept.id, f"at_{place}" if place else "in", _room_phrase(place)))
+    return AnchorGraph(tuple(nodes), (*edges, *_companies(key)))
+
+
+def _companies(key: Key) -> list[AnchorEdge]:
+    edges = []
+    for one in COMPANIES:
+        other = next((other for other in one.others if other in key), None)
+        if one.concept_id in key and other is not None:
+            edges.append(AnchorEdge(other, one.concept_id, one.relation, one.label))
+    return edges
+
+
+def _room_phrase(place: str) -> str:
+    return ROOM_PLACES.get(place, place.replace("_", " ") or "anywhere in it")
