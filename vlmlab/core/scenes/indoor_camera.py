@@ -115,7 +115,7 @@ def _usual_pitch(required: Sequence[Placed], points: FloatArray) -> tuple[float,
     if top < 0.3:
         return 0.55, 0.7
     if bottom > COUNTER_HEIGHT - 0.4 and top < 1.1:
-        return 0.34, 0.5
+        return 0.46, 0.66
     if top > 1.3:
         return (0.24, 0.36) if has_counter else (0.16, 0.26)
     return 0.26, 0.44

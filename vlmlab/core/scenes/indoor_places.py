@@ -22,15 +22,15 @@ Spot = tuple[float, float, float]
 
 EDGE_Y = -COUNTER_DEPTH - 0.02
 HOB_Z = COUNTER_HEIGHT + 0.03
-OUTLET_Z = 1.16
-BURNER_X = STOVE_X - 0.14  # the front left one, where the pan and the large flame are
+OUTLET_Y, OUTLET_Z = -0.005, 1.16  # on the tiles
+BURNER_X = STOVE_X - 0.165  # the front left one, where the pan and the large flame are
 GAP = 0.03
 FAR_FROM_MICROWAVE_M = (1.62, 2.3)
 CLEAN_FLOOR_M = 0.75
 FIRE_SLOTS = ("stove_on", "towel_near", "towel_burning", "smoke", "pan_stove")
 MIDDLE = (SINK_X + SINK_HALF_WIDTH - 0.1, STOVE_X - STOVE_HALF_WIDTH - 0.02)
 LEFT = (-1.95, SINK_X - SINK_HALF_WIDTH + 0.1)
-RIGHT = (STOVE_X + STOVE_HALF_WIDTH + 0.02, 1.95)
+RIGHT = (STOVE_X + STOVE_HALF_WIDTH + 0.02, 1.85)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def put(kind: str, position: Spot, yaw: float) -> Placed:
     body = BODIES[kind]
     x, y, z = (round(value, 4) for value in position)
     position, yaw = (x, y, z), round(yaw, 4)
-    turn = 0.0 if body.slot == "person" else yaw  # people are about as deep as they are wide
+    turn = 0.0 if body.is_round else yaw
     return Placed(
         kind,
         position,
@@ -183,7 +183,7 @@ def _on_wall(kind: str, room: Room, draws: list[float]) -> Placed:
     low, high = MIDDLE[0] + 0.12, MIDDLE[1] - 0.05
     if draws[3] > 0.75 and room.kinds & set(FIRE_SLOTS):
         low, high = RIGHT[0] + 0.1, RIGHT[0] + 0.4
-    return put(kind, (_between(low, high, draws[0]), 0.0, OUTLET_Z), 0.0)
+    return put(kind, (_between(low, high, draws[0]), OUTLET_Y, OUTLET_Z), 0.0)
 
 
 def _on_floor(kind: str, room: Room, draws: list[float]) -> Placed:
@@ -260,13 +260,13 @@ def _at_shards(kind: str, room: Room, draws: list[float]) -> Placed:
 
 
 def _near_fire(kind: str, room: Room, draws: list[float]) -> Placed:
-    spot = _beside(STOVE_X - 0.05, aside=0.85, back=(0.4, 0.6))(draws)
+    spot = _beside(STOVE_X, aside=1.05, back=(0.35, 0.6))(draws)
     return put(kind, spot, _facing(spot, (STOVE_X, -COUNTER_DEPTH / 2, 0.0), turn=0.3 * (2 * draws[2] - 1)))
 
 
 def _by_the_glass(kind: str, room: Room, draws: list[float]) -> Placed:
     glass = room.placed["glass_tipped"].position
-    x = glass[0] + (-1 if draws[3] < 0.5 else 1) * _between(0.53, 0.6, draws[0])
+    x = glass[0] + (-1 if draws[3] < 0.5 else 1) * _between(0.58, 0.64, draws[0])
     return put(kind, (x, EDGE_Y, COUNTER_HEIGHT), _yaw(kind, draws[2]))
 
 
