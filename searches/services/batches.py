@@ -12,6 +12,7 @@ from searches.models import CachedReply, SearchRun
 from searches.services.call_costs import Prompted
 from searches.services.crashes import crash_point
 from searches.services.live import LiveSearch
+from searches.services.picture_bills import billed
 from searches.services.prerender import draw_ahead, share_batch
 from searches.services.scene_sources import scene_source
 from searches.services.sut_signals import stopping_when
@@ -165,16 +166,17 @@ def _draw(
     config = live.config
     source = scene_source(live.domain, config.backend, width=config.image_width, height=config.image_height)
     prepared, times = [], []
-    for query in queries:
-        if should_stop():
-            raise BatchInterrupted
-        started = time.monotonic()
-        prepared.append(
-            live.method.prepare(
-                query, domain=live.domain, source=source, config=config, run_seed=run.run_seed
+    with billed(run, config, source) as source, stopping_when(should_stop):
+        for query in queries:
+            if should_stop():
+                raise BatchInterrupted
+            started = time.monotonic()
+            prepared.append(
+                live.method.prepare(
+                    query, domain=live.domain, source=source, config=config, run_seed=run.run_seed
+                )
             )
-        )
-        times.append((time.monotonic() - started) * 1000)
+            times.append((time.monotonic() - started) * 1000)
     return prepared, times
 
 

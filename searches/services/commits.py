@@ -1,5 +1,6 @@
 """The one transaction that makes a batch true: step, counters, trials, samples, cache, findings."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -22,6 +23,8 @@ from searches.services.suts import asking_of, note_change
 from searches.services.tallies import count_by_expected, set_counters
 from vlmlab.core.replies.version import READER_VERSION
 from vlmlab.core.revelio.types import Key, Verdict
+from vlmlab.core.scenes.render.backends import is_described
+from vlmlab.core.scenes.scene import GeneratedScene
 from vlmlab.core.suts.asking import AskingParams, choice_prompt
 from vlmlab.core.suts.base import SutReply
 from vlmlab.web.stages import stage_line
@@ -210,6 +213,8 @@ def _sample_row(run: SearchRun, trials: dict[Key, Trial], position: int, one: An
         description_digest=scene.description.digest if scene else "",
         image_sha256=scene.image_sha256 if scene else "",
         annotations=[asdict(annotation) for annotation in scene.annotations] if scene else [],
+        provenance=dict(scene.provenance) if scene else {},
+        description=_kept_description(scene),
         prompt=one.prompt,
         actions=prepared.question.actions,
         expected_letter=prepared.question.expected_letter,
@@ -221,6 +226,14 @@ def _sample_row(run: SearchRun, trials: dict[Key, Trial], position: int, one: An
         is_cached=one.is_cached,
         **answer_columns(one),
     )
+
+
+def _kept_description(scene: GeneratedScene | None) -> dict[str, Any]:
+    """Return the description of a scene that no seed makes again without its back end, else nothing."""
+    if scene is None or is_described(scene.provenance.get("backend", "")):
+        return {}
+    described: dict[str, Any] = json.loads(scene.description.to_json())
+    return described
 
 
 def answer_columns(one: AnsweredSample) -> dict[str, Any]:

@@ -67,6 +67,12 @@ SCENE_BACKENDS: Mapping[str, BackendKind] = {
 }
 
 
+def is_described(name: str) -> bool:
+    """Return whether the seed alone gives the descriptions of a back end; unknown ones count so."""
+    kind = SCENE_BACKENDS.get(name)
+    return kind is None or kind.is_described
+
+
 def load_backend(
     kind: str, domain: Domain, params: BackendParams, context: BackendContext, *, width: int, height: int
 ) -> SceneSource:
@@ -93,5 +99,6 @@ __all__ = [
     "BackendKind",
     "BackendParams",
     "PresenceCheck",
+    "is_described",
     "load_backend",
 ]
