@@ -14,7 +14,7 @@ from vlmlab.core.scenes import indoor
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.indoor import sample_indoor
 from vlmlab.core.scenes.indoor_bodies import BODIES, DISTRACTOR_KINDS, SPILLS
-from vlmlab.core.scenes.indoor_camera import corners, project
+from vlmlab.core.scenes.indoor_camera import Subjects, project
 from vlmlab.core.scenes.indoor_places import ORDER, put
 from vlmlab.core.scenes.kitchen_frame import COUNTER_DEPTH, COUNTER_HEIGHT, SINK_X, STOVE_X
 from vlmlab.core.scenes.samplers import SAMPLERS
@@ -90,7 +90,7 @@ def test_camera_shows_the_middle_of_every_required_thing_from_inside_the_room(ke
     if any(BODIES[kind].slot in ("counter", "edge", "stove") for kind in required(scene)):
         assert z >= 1.499
     for item in required(scene).values():
-        box = corners(placed(item).shown)
+        box = Subjects.of([placed(item)]).corners
         image, depth = project(scene.camera, box.mean(0, keepdims=True))
         assert depth[0] > 0.3
         assert abs(image).max() < 1.0

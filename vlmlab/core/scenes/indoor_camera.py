@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ FloatArray = npt.NDArray[np.float64]
 
 FOV = 62.0
 ASPECT = 4 / 3
-FILLED = 0.9  # share of the frame's width and height that the required things may fill
+FILLED = 0.93  # share of the frame's width and height that the required things may fill
 HIGH_ENOUGH_M = 1.5  # over a counter on which something lies
 HIGHEST_M = 2.35
 LOWEST_M = 0.8
@@ -24,72 +24,107 @@ NEAREST_M = 0.95  # from the middle of what is shown
 PITCH_STEP = 0.06
 STEEPEST = 0.95
 CHECK_WIDTH = 240
+WIDEST_AZIMUTH = 0.34
+ENOUGH_INSIDE = 0.95
 ON_COUNTER = ("counter", "edge", "stove")
 
 
-@dataclass(frozen=True)
-class View:
-    """A camera and how well the worst seen of the required things is seen by it (1 = well enough)."""
+@dataclass(frozen=True, eq=False)
+class Subjects:
+    """What must be seen, as arrays.
 
-    camera: Camera
-    score: float
+    Attributes:
+        corners: ``(8 n, 3)``: those of the boxes of all n things that must be in the frame.
+        samples: ``(n, 36, 3)`` points inside each.
+        sizes: ``(n,)`` pixels that the side of each should have on the check grid.
+        unhidden: ``(n,)`` share of each that nothing should hide.
+        boxes: ``(m, 6)``: lowest and highest x, y, z of what blocks the view.
+        owners: ``(m,)``: number of the thing that a box is part of.
+        lowest_m: how high the camera must be.
+        pitch: range of pitches to draw from.
+    """
+
+    corners: FloatArray
+    samples: FloatArray
+    sizes: FloatArray
+    unhidden: FloatArray
+    boxes: FloatArray
+    owners: npt.NDArray[np.int64]
+    lowest_m: float
+    pitch: tuple[float, float]
+
+    @staticmethod
+    def of(required: Sequence[Placed]) -> "Subjects":
+        """Return the arrays of at least one thing."""
+        low, high = _ends([item.shown for item in required])
+        points = (low[:, None] + (high - low)[:, None] * CORNERS).reshape(-1, 3)
+        boxes, owners = _blocking(required)
+        bodies = [BODIES[item.kind] for item in required]
+        return Subjects(
+            corners=points,
+            samples=low[:, None] + (high - low)[:, None] * INSIDE,
+            sizes=np.array([body.size_px for body in bodies]),
+            unhidden=np.array([body.unhidden for body in bodies]),
+            boxes=boxes,
+            owners=owners,
+            lowest_m=HIGH_ENOUGH_M if any(body.slot in ON_COUNTER for body in bodies) else LOWEST_M,
+            pitch=_usual_pitch(required, points),
+        )
+
+    def joined_by(self, others: Sequence[Placed]) -> "Subjects":
+        """Return the same with further things that block the view but need not be seen."""
+        boxes, owners = _blocking(others)
+        return replace(
+            self,
+            boxes=np.concatenate([self.boxes, boxes]),
+            owners=np.concatenate([self.owners, owners + len(self.sizes)]),
+        )
 
 
-def aim(required: Sequence[Placed], *, draws: FloatArray) -> Camera:
+def aim(subjects: Subjects, *, draws: FloatArray) -> Camera:
     """Return the camera that fills its frame with all that must be seen.
 
     Args:
-        required: what must be seen; at least one.
+        subjects: what must be seen.
         draws: 4 values in [0, 1): azimuth, pitch, roll, distance.
     """
-    points = np.concatenate([corners(item.shown) for item in required])
-    azimuth = (2 * float(draws[0]) - 1) * 0.34
-    low, high = _usual_pitch(required, points)
+    azimuth = (2 * float(draws[0]) - 1) * WIDEST_AZIMUTH
+    low, high = subjects.pitch
     pitch = low + (high - low) * float(draws[1])
-    is_high = any(BODIES[item.kind].slot in ON_COUNTER for item in required)
-    floor = HIGH_ENOUGH_M if is_high else LOWEST_M
-    slack = 1.0 + 0.1 * float(draws[3])
+    slack = 1.0 + 0.06 * float(draws[3])
     while True:
         forward = _direction(azimuth, pitch)
-        eye = _fitted(points, forward, slack=slack)
-        if floor <= eye[2] or pitch >= STEEPEST:
+        eye = _fitted(subjects.corners, forward, slack=slack)
+        if subjects.lowest_m <= eye[2] or pitch >= STEEPEST:
             break
         pitch += PITCH_STEP
-    if eye[2] < floor:
-        eye = eye - forward * (floor - eye[2]) / math.sin(pitch)
+    if eye[2] < subjects.lowest_m:
+        eye = eye - forward * (subjects.lowest_m - eye[2]) / math.sin(pitch)
     eye = _inside(eye)
-    look_at = eye + forward * 1.5
     return Camera(
         position=_rounded(eye),
-        look_at=_rounded(look_at),
+        look_at=_rounded(eye + forward * 1.5),
         fov=FOV,
         roll=round((2 * float(draws[2]) - 1) * 0.01, 5),
     )
 
 
-def rate(camera: Camera, required: Sequence[Placed], others: Sequence[Placed] = ()) -> float:
-    """Return how well the worst seen of the required things is seen: 1 where each shows well enough."""
-    points = np.stack([_samples(item.shown) for item in required])
-    image, depth = project(camera, points.reshape(-1, 3))
-    image, depth = image.reshape(len(required), -1, 2), depth.reshape(len(required), -1)
+def rate(camera: Camera, subjects: Subjects) -> float:
+    """Return how well the worst seen of the subjects is seen: 1 where each shows well enough."""
+    things = len(subjects.sizes)
+    image, depth = project(camera, subjects.samples.reshape(-1, 3))
+    image, depth = image.reshape(things, -1, 2), depth.reshape(things, -1)
     inside = ((np.abs(image) <= 1.0).all(axis=2) & (depth > 0.1)).mean(axis=1)
-    blockers = [
-        (owner, _narrowed(item, box))
-        for owner, item in enumerate([*required, *others])
-        for box in item.solid
-        if BODIES[item.kind].hides > 0
-    ]
-    unhidden = 1.0 - _hidden(camera, points, blockers)
-    span = np.ptp(np.clip(image, -1.0, 1.0), axis=1) * (CHECK_WIDTH / 2) / (1.0, ASPECT)
-    side = np.sqrt(span[:, 0] * span[:, 1])
-    bodies = [BODIES[item.kind] for item in required]
-    parts = [
-        min(1.0, float(inside[n]) / 0.95)
-        * min(1.0, float(unhidden[n]) / body.unhidden)
-        * min(1.0, float(side[n]) / body.size_px)
-        for n, body in enumerate(bodies)
-    ]
-    return min(parts)
+    shown = np.minimum(np.maximum(image, -1.0), 1.0)
+    span = (shown.max(axis=1) - shown.min(axis=1)) * (CHECK_WIDTH / 2)
+    side = np.sqrt(span[:, 0] * span[:, 1] / ASPECT)
+    unhidden = 1.0 - _hidden(camera, subjects)
+    parts = (
+        np.minimum(1.0, inside / ENOUGH_INSIDE)
+        * np.minimum(1.0, unhidden / subjects.unhidden)
+        * np.minimum(1.0, side / subjects.sizes)
+    )
+    return float(parts.min())
 
 
 def project(camera: Camera, points: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -100,12 +135,6 @@ def project(camera: Camera, points: FloatArray) -> tuple[FloatArray, FloatArray]
     depth = offset @ forward
     scale = np.maximum(depth, 1e-6) * math.tan(math.radians(camera.fov) / 2)
     return np.stack([offset @ right / scale, offset @ up / scale * ASPECT], axis=1), depth
-
-
-def corners(box: Box) -> FloatArray:
-    """Return the 8 corners of a box."""
-    grid = np.meshgrid((box.x_min, box.x_max), (box.y_min, box.y_max), (box.z_min, box.z_max))
-    return np.stack([axis.ravel() for axis in grid], axis=1)
 
 
 def _usual_pitch(required: Sequence[Placed], points: FloatArray) -> tuple[float, float]:
@@ -132,10 +161,14 @@ def _direction(azimuth: float, pitch: float) -> FloatArray:
 
 
 def _axes(direction: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    forward = direction / np.linalg.norm(direction)
-    right = np.cross(forward, (0.0, 0.0, 1.0))
-    right /= np.linalg.norm(right)
-    return right, np.cross(right, forward), forward
+    """Return the unit vectors to the right, up and ahead of a camera that is not tilted sideways."""
+    x, y, z = (float(one) for one in direction)
+    length, flat = math.sqrt(x * x + y * y + z * z), math.hypot(x, y)
+    x, y, z = x / length, y / length, z / length
+    flat /= length
+    right_x, right_y = y / flat, -x / flat
+    up = np.array([right_y * z, -right_x * z, right_x * y - right_y * x])
+    return np.array([right_x, right_y, 0.0]), up, np.array([x, y, z])
 
 
 def _fitted(points: FloatArray, forward: FloatArray, *, slack: float) -> FloatArray:
@@ -169,46 +202,48 @@ def _inside(eye: FloatArray) -> FloatArray:
     )
 
 
-def _narrowed(item: Placed, box: Box) -> Box:
-    return box.narrowed(BODIES[item.kind].hides)
+def _ends(boxes: Sequence[Box]) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and the highest corner of each box, ``(n, 3)`` each."""
+    rows = np.array([(b.x_min, b.y_min, b.z_min, b.x_max, b.y_max, b.z_max) for b in boxes], np.float64)
+    rows = rows.reshape(-1, 6)
+    return rows[:, :3], rows[:, 3:]
 
 
-def _samples(box: Box) -> FloatArray:
-    """Return 36 points in a box: 4 across, 3 deep, 3 high, a little inside its sides."""
-    axes = [
-        low + (high - low) * np.linspace(0.08, 0.92, count)
-        for low, high, count in (
-            (box.x_min, box.x_max, 4),
-            (box.y_min, box.y_max, 3),
-            (box.z_min, box.z_max, 3),
-        )
+def _blocking(items: Sequence[Placed]) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+    """Return what of some things blocks the view, and which of them it is part of."""
+    found = [
+        (owner, box.narrowed(BODIES[item.kind].hides))
+        for owner, item in enumerate(items)
+        for box in item.solid
+        if BODIES[item.kind].hides > 0
     ]
-    return np.stack([axis.ravel() for axis in np.meshgrid(*axes)], axis=1)
+    boxes = np.concatenate(_ends([box for _, box in found]), axis=1)
+    return boxes, np.array([owner for owner, _ in found], np.int64)
 
 
-def _hidden(camera: Camera, points: FloatArray, blockers: Sequence[tuple[int, Box]]) -> FloatArray:
-    """Return for each thing the share of its points that the box of another one stands before.
-
-    Args:
-        camera: where it is seen from.
-        points: ``(things, n, 3)``.
-        blockers: number of the thing a box belongs to, and the box.
-    """
-    if not blockers:
-        return np.zeros(len(points))
+def _hidden(camera: Camera, subjects: Subjects) -> FloatArray:
+    """Return for each thing the share of its points that the box of another one stands before."""
+    things = len(subjects.sizes)
+    if not len(subjects.boxes):
+        return np.zeros(things)
     eye = np.asarray(camera.position)
-    boxes = np.array(
-        [(b.x_min, b.y_min, b.z_min, b.x_max, b.y_max, b.z_max) for _, b in blockers], dtype=np.float64
-    )
-    direction = points.reshape(-1, 3) - eye
+    direction = subjects.samples.reshape(-1, 3) - eye
     direction = np.where(np.abs(direction) < 1e-9, 1e-9, direction)[:, None, :]
-    first, second = (boxes[None, :, :3] - eye) / direction, (boxes[None, :, 3:] - eye) / direction
+    first = (subjects.boxes[None, :, :3] - eye) / direction
+    second = (subjects.boxes[None, :, 3:] - eye) / direction
     enter, leave = np.minimum(first, second).max(axis=2), np.maximum(first, second).min(axis=2)
-    met = ((enter < leave) & (leave > 0) & (enter < 0.995)).reshape(len(points), -1, len(blockers))
-    owners = np.array([owner for owner, _ in blockers])
-    met &= (owners[None, :] != np.arange(len(points))[:, None])[:, None, :]
+    met = ((enter < leave) & (leave > 0) & (enter < 0.995)).reshape(things, -1, len(subjects.boxes))
+    met &= (subjects.owners[None, :] != np.arange(things)[:, None])[:, None, :]
     hidden: FloatArray = met.any(axis=2).mean(axis=1)
     return hidden
+
+
+def _grid(across: Sequence[float], deep: Sequence[float], high: Sequence[float]) -> FloatArray:
+    return np.array([(x, y, z) for x in across for y in deep for z in high], np.float64)
+
+
+CORNERS = _grid((0.0, 1.0), (0.0, 1.0), (0.0, 1.0))
+INSIDE = _grid((0.08, 0.36, 0.64, 0.92), (0.08, 0.5, 0.92), (0.08, 0.5, 0.92))
 
 
 def _rounded(point: FloatArray) -> tuple[float, float, float]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vlmlab.core.errors import GenerationError
-from vlmlab.core.scenes.indoor_camera import aim, rate
+from vlmlab.core.scenes.indoor_camera import Subjects, aim, rate
 from vlmlab.core.scenes.indoor_places import (
     BURNER_X,
     FIRE_SLOTS,
@@ -64,7 +64,7 @@ def add_distractors(layout: KitchenLayout, kinds: Sequence[str], *, seed: int) -
     A kind that finds no such place is left out.
     """
     placed = dict(layout.placed)
-    required = list(layout.placed.values())
+    subjects = Subjects.of(list(layout.placed.values()))
     found: dict[str, Placed] = {}
     for kind in kinds:
         draws = rng_for(seed, "surroundings", kind).random((TRIES, 4))
@@ -73,7 +73,10 @@ def add_distractors(layout: KitchenLayout, kinds: Sequence[str], *, seed: int) -
             item = propose(kind, room, draw)
             if not fits(item, room):
                 continue
-            if rate(layout.camera, required, [*found.values(), item]) >= layout.score * DISTRACTOR_LOSS:
+            if (
+                rate(layout.camera, subjects.joined_by([*found.values(), item]))
+                >= layout.score * DISTRACTOR_LOSS
+            ):
                 placed[kind] = found[kind] = item
                 break
     return found
@@ -90,10 +93,10 @@ def _best_of_round(
         placed = _place_all(kinds, {kind: draws[kind][trial] for kind in kinds}, crowding=crowding)
         if placed is None:
             continue
-        required = list(placed.values())
+        subjects = Subjects.of(list(placed.values()))
         for view in views[trial]:
-            camera = aim(required, draws=view)
-            score = rate(camera, required)
+            camera = aim(subjects, draws=view)
+            score = rate(camera, subjects)
             if best is None or score > best.score:
                 best = KitchenLayout(placed, camera, score)
             if score >= 1.0:
