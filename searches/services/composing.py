@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from searches.services.domains import ConceptGroup, concept_groups, sets_that_contain
+from searches.services.rule_evidence import LostRule, fit_words, lost_rules
 from vlmlab.core.scenes.anchors import AnchorGraph, anchor_graph
 from vlmlab.core.scenes.concepts import Concept, Constraint, Domain, Key
 from vlmlab.core.scenes.kinematics import CollisionVerdict, collision_verdict
 from vlmlab.core.scenes.questions import Question, ask_question
+from vlmlab.core.scenes.rules import Rule
 from vlmlab.core.seeding import derive_seed
 
 SCENE_WIDTH, SCENE_HEIGHT = 448, 336
@@ -47,12 +49,27 @@ class Composition:
         return tuple(self.domain.concept(one) for one in self.key)
 
     @property
+    def rule(self) -> Rule | None:
+        """The rule that decides."""
+        if self.question is None:
+            return None
+        deciding = self.question.decision.rule_id
+        return next(rule for rule in self.domain.rules if rule.id == deciding)
+
+    @property
     def rule_title(self) -> str:
         """Title of the rule that decides."""
-        if self.question is None:
-            return ""
-        deciding = self.question.decision.rule_id
-        return next(rule.words for rule in self.domain.rules if rule.id == deciding)
+        return self.rule.words if self.rule else ""
+
+    @property
+    def fit_words(self) -> str:
+        """How much of the set the deciding rule speaks of; "" where fit does not decide."""
+        return fit_words(self.domain, self.rule, self.key) if self.rule else ""
+
+    @property
+    def lost(self) -> tuple[LostRule, ...]:
+        """The other rules that match."""
+        return lost_rules(self.domain, self.key, self.rule.id) if self.rule else ()
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Pages of domains: what the car can meet, what it should do, and one scene composed by hand."""
+"""Pages of domains: what a scene can hold, what is expected there, and one scene composed by hand."""
 
 from typing import cast
 from urllib.parse import urlencode
@@ -33,9 +33,14 @@ def domain_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show concepts, rules, constraints or counts of a domain."""
     domain = _domain(slug)
     section = request.GET.get("show", SECTIONS[0])
+    overview = domain_overview(domain.ref)
+    topic, action = request.GET.get("topic", ""), request.GET.get("action", "")
     context = {
-        "overview": domain_overview(domain.ref),
+        "overview": overview,
         "domain": domain,
+        "rules": overview.rules_about(topic=topic, action=action),
+        "topic": topic,
+        "action": action,
         "section": section if section in SECTIONS else SECTIONS[0],
     }
     return render(request, "searches/domain_detail.html", context)

@@ -103,9 +103,14 @@ class Rule:
     topic: str = ""
 
     @property
+    def is_unconditional(self) -> bool:
+        """Whether it matches every set."""
+        return self.condition == Condition()
+
+    @property
     def words(self) -> str:
         """The title where it stands alone: that of the last rule speaks of the rows above it."""
-        return "Nothing to react to" if self.condition == Condition() else self.title
+        return "Nothing to react to" if self.is_unconditional else self.title
 
 
 @dataclass(frozen=True)
