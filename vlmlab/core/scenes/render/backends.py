@@ -10,6 +10,7 @@ from vlmlab.core.scenes.render.backend_kinds import (
     BackendParams,
     PresenceCheck,
 )
+from vlmlab.core.scenes.render.carla.params import CARLA_KIND
 from vlmlab.core.scenes.render.image_api_params import IMAGE_API_KIND
 from vlmlab.core.scenes.render.image_pool_params import IMAGE_POOL_KIND
 from vlmlab.core.scenes.scene import SceneSource
@@ -63,6 +64,7 @@ SCENE_BACKENDS: Mapping[str, BackendKind] = {
         ),
         IMAGE_POOL_KIND,
         IMAGE_API_KIND,
+        CARLA_KIND,
     )
 }
 

@@ -1,1 +1,1 @@
-"""The CARLA back end: lowers a driving set to a Scenic program, samples it, and photographs it on a server."""
+"""The CARLA back end: driving sets as Scenic programs, sampled and photographed on a server."""

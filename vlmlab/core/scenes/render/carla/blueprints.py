@@ -24,7 +24,7 @@ class Blueprint:
 
 @dataclass(frozen=True)
 class Piece:
-    """One of several actors that make up a thing: its shift to the right and ahead in metres, and its turn."""
+    """An actor of a thing that has several: its shift to the right and ahead in metres, and its turn."""
 
     right_m: float = 0.0
     ahead_m: float = 0.0

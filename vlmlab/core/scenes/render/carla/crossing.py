@@ -73,7 +73,8 @@ def crossing_xodr() -> str:
         '<?xml version="1.0" encoding="UTF-8"?>',
         "<OpenDRIVE>",
         '<header revMajor="1" revMinor="4" name="crossing" version="1.00" date="2026-01-01T00:00:00" '
-        f'north="{reach:g}" south="{-reach:g}" east="{reach:g}" west="{-reach:g}" vendor="VLM Lab"/>',
+        f'north="{reach:g}" south="{-reach:g}" east="{reach:g}" west="{-reach:g}" vendor="VLM Lab">'
+        "<geoReference><![CDATA[+proj=tmerc +lat_0=0 +lon_0=0]]></geoReference></header>",
         *arms,
         *roads,
         *controllers,
@@ -140,6 +141,7 @@ def _road(
         f"<link>{links}</link>"
         '<type s="0" type="town"><speed max="30" unit="mph"/></type>'
         f'<planView><geometry s="0" x="{x:g}" y="{y:g}" hdg="{heading:.9g}" length="{length:.9g}">{shape}'
-        '</geometry></planView><elevationProfile><elevation s="0" a="0" b="0" c="0" d="0"/></elevationProfile>'
+        "</geometry></planView>"
+        '<elevationProfile><elevation s="0" a="0" b="0" c="0" d="0"/></elevationProfile>'
         f'<lateralProfile/><lanes><laneSection s="0">{sides}</laneSection></lanes>{extra}</road>'
     )

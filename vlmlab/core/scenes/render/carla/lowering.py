@@ -116,7 +116,8 @@ def _thing(node: AnchorNode, version: Version) -> Thing:
 
 
 def _ego(plan: ScenePlan) -> list[str]:
-    make = f"with blueprint {EGO.id!r}, with width {EGO.width!r}, with length {EGO.length!r}, with rolename 'hero'"
+    make = f"with blueprint {EGO.id!r}, with width {EGO.width!r}, with length {EGO.length!r}"
+    make += ", with rolename 'hero'"
     if plan.junction_m is None:
         return [
             "egoLane = Uniform(*network.lanes)",
@@ -129,8 +130,10 @@ def _ego(plan: ScenePlan) -> list[str]:
         "junction = Uniform(*network.intersections)",
         "egoLane = Uniform(*junction.incomingLanes)",
         f"gap = Range({low!r}, {high!r})",
-        f"ego = new Car at egoLane.centerline.pointAlongBy(0 - gap - {FRONT_M!r}), facing roadDirection, {make}",
+        f"place = egoLane.centerline.pointAlongBy(0 - gap - {FRONT_M!r})",
+        f"ego = new Car at place, facing roadDirection, {make}",
         f"require egoLane.centerline.length > gap + {EGO.length + 3!r}",
+        "param stop = egoLane.centerline[-1]",
     ]
 
 
