@@ -11,9 +11,12 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from searches.enums import JobKind, Queue
-from searches.models import Campaign, Job, Sample, SearchRun, SutRecord, User
-from searches.services import calibrations, jobs, runs, trying
+from searches.models import Campaign, Dataset, Job, Sample, SearchRun, SutRecord, User
+from searches.services import calibrations, dataset_making, jobs, runs, trying
+from searches.services.datasets import Recipe
+from searches.services.domain_store import find_domain
 from searches.services.job_queue import start_job as start_queued
+from searches.services.source_checks import check_launch
 from searches.services.trying import TryRequest
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.web.queue_state import queue_state
@@ -37,8 +40,9 @@ def start_campaign(
     ``finds_twin`` is False for a program that says by itself which of its requests are one and the same.
 
     Raises:
-        VlmLabError: see ``runs.create_campaign``.
+        VlmLabError: see ``runs.create_campaign``, or its pictures cannot be had.
     """
+    check_launch(find_domain(domain_slug), config)  # may connect, so it stands outside the transaction
     with transaction.atomic():
         twin = runs.just_started(
             config=config, suts=suts, domain_slug=domain_slug, name=name, run_seed=run_seed, by=by
@@ -123,6 +127,30 @@ def start_comparison(suts: Sequence[SutRecord], wish: TryRequest, *, by: User) -
         for queue in sorted({sut.queue for sut in suts}):
             transaction.on_commit(partial(wake_up, queue))
     return group
+
+
+def start_dataset(recipe: Recipe, *, title: str, by: User | None, slug: str = "", text: str = "") -> Dataset:
+    """Store a dataset and the job that draws it, and wake a worker.
+
+    Raises:
+        ConfigError: the title is empty, or the short name is taken.
+    """
+    with transaction.atomic():
+        dataset, job = dataset_making.start_dataset(recipe, title=title, by=by, slug=slug, text=text)
+        transaction.on_commit(lambda: wake_up(job.queue))
+    return dataset
+
+
+def go_on_with_dataset(dataset: Dataset, *, by: User | None) -> Job:
+    """Queue what is left of a dataset and wake a worker.
+
+    Raises:
+        VlmLabError: nothing is left to draw.
+    """
+    with transaction.atomic():
+        job = dataset_making.go_on(dataset, by=by)
+        transaction.on_commit(lambda: wake_up(job.queue))
+    return job
 
 
 def redraw_sample(sample: Sample, *, by: User | None) -> Job:

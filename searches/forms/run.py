@@ -10,10 +10,12 @@ from pydantic.fields import FieldInfo
 from searches.forms.fields import RowsField
 from searches.models import SutRecord, Trial
 from searches.services.domain_store import current_domains, find_domain
+from searches.services.source_obstacles import all_source_choices, backend_obstacle
 from vlmlab.core.complaints import number_wanted
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.revelio.config import CHOICE_LABELS, PRESETS, RevelioConfig, config_from_values
 from vlmlab.core.revelio.space import allowed_masks
+from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.web.evidence import set_words
 
 SHOWN_OTHERWISE = frozenset({"backend", "image_width", "image_height"})
@@ -35,7 +37,9 @@ FINE_SETTINGS = {
     "beam and gpts": ("beam_width", "diversity_weight", "beam_literal"),
     "gpts": ("warm_start_share", "pool", "kernel"),
 }
-KEPT_WHEN_ASKED_AGAIN = ("failure_rate_threshold", "strict", "ask_reason", "image_width", "image_height")
+KEPT_WHEN_ASKED_AGAIN = (
+    "failure_rate_threshold", "strict", "ask_reason", "image_width", "image_height", "backend",
+)  # fmt: skip
 SCENES_WHEN_ASKED_AGAIN = 20
 UNITS = {"wall_clock_budget_s": "seconds", "spend_cap_usd": "US$"}
 
@@ -51,9 +55,15 @@ class RunForm(forms.Form):
         error_messages={"required": "Choose at least one system."},
     )
     domain = forms.ChoiceField(label="Domain")
+    backend = forms.ChoiceField(
+        label="Pictures from",
+        required=False,
+        help_text="The renderer of the lab, or a picture source that somebody has set up.",
+        error_messages={"invalid_choice": "This source of pictures is gone or switched off. Choose another."},
+    )
     image_size = forms.ChoiceField(
-        label="Scenes",
-        choices=[(size, f"Embedded renderer, {size.replace('x', ' × ')}") for size in IMAGE_SIZES],
+        label="Size of the pictures",
+        choices=[(size, size.replace("x", " × ")) for size in IMAGE_SIZES],
         help_text="Larger scenes show far objects better and take longer to draw.",
     )
     name = forms.CharField(
@@ -72,6 +82,9 @@ class RunForm(forms.Form):
         choice = self.fields["domain"]
         assert isinstance(choice, forms.ChoiceField)
         choice.choices = [(domain.slug, domain.title) for domain in domains]
+        backend = self.fields["backend"]
+        assert isinstance(backend, forms.ChoiceField)
+        backend.choices = all_source_choices()
         concepts = [(one.id, one.label) for domain in domains for one in domain.concepts]
         for name in config_field_names():
             self.fields[name] = form_field(RevelioConfig.model_fields[name], name, concepts=concepts)
@@ -83,10 +96,16 @@ class RunForm(forms.Form):
             return cleaned
         width, height = str(cleaned["image_size"]).split("x")
         values = {name: cleaned[name] for name in config_field_names()}
-        values |= {"image_width": int(width), "image_height": int(height)}
+        backend = cleaned.get("backend") or EMBEDDED
+        values |= {"image_width": int(width), "image_height": int(height), "backend": backend}
+        domain = find_domain(cleaned["domain"])
+        obstacle = backend_obstacle(backend, domain)
+        if obstacle:
+            self.add_error("backend", obstacle)
+            return cleaned
         try:
             config = config_from_values(values)
-            allowed_masks(find_domain(cleaned["domain"]), config)
+            allowed_masks(domain, config)
         except VlmLabError as error:
             self.add_error(error.field if error.field in self.fields else None, str(error))
             return cleaned

@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from searches.enums import JobKind, JobState
-from searches.models import Job, SearchRun, SutRecord
+from searches.models import Job, PictureSource, SearchRun, SutRecord
 from searches.services.call_costs import most_an_inference_costs
 from searches.services.domain_store import find_domain
+from searches.services.picture_bills import most_pictures_cost
 from searches.services.suts import params_of
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.core.suts.pictures import fitted_size
 from vlmlab.core.suts.prices import cost_of, likely_input_tokens
 from vlmlab.core.suts.remote_params import RemoteParams
@@ -18,6 +20,7 @@ from vlmlab.web.numbers import write_duration, write_many, write_money
 
 GUESSED_RENDER_SECONDS = 1.5
 GUESSED_ANSWER_SECONDS = 0.5
+GUESSED_SOURCE_SECONDS = {"image_pool": 0.1, "image_api": 15.0, "carla": 4.0}
 GUESS_SIZE = (448, 336)  # pixels of the scenes that the guess is for
 GUESSED_PROMPT_CHARACTERS = 400
 GUESSED_OUTPUT_TOKENS = 100
@@ -57,20 +60,28 @@ def estimate(sut: SutRecord, config: RevelioConfig, *, domain_slug: str = "drivi
     text = f"About {write_duration(rounded)} on one worker: {basis}."
     domain = find_domain(domain_slug)
     try:
-        most_each = most_an_inference_costs(sut, config, domain=domain)
+        most_each, picture = most_an_inference_costs(sut, config, domain=domain), most_pictures_cost(config)
     except ConfigError:
         return Estimate(rounded, None, None, f"{text} Its stored settings are not valid any more: edit them.")
     if most_each is None:
         return Estimate(
             rounded, None, None, f"{text} What it costs is unknown: enter its prices on its page to see it."
         )
+    if picture is None:
+        unknown = "What its pictures cost is unknown: enter the price on the page of their source to see it."
+        return Estimate(rounded, None, None, f"{text} {unknown}")
+    most_each += picture
     most = config.inference_budget * most_each
     if config.spend_cap_usd is not None:
         most = min(most, config.spend_cap_usd)
     each, cost_basis = _cost_each(sut, config)
-    cost = min(config.inference_budget * each, most)
+    cost = min(config.inference_budget * (each + picture), most)
+    if picture:
+        cost_basis += f" and pictures at up to {write_money(picture)} each"
+    is_bound = not picture or config.spend_cap_usd is not None
+    limit = f"never more than {write_money(most)}" if is_bound else "pictures that are refused cost more"
     if most:
-        text += f" About {write_money(cost)}, {cost_basis}; never more than {write_money(most)}."
+        text += f" About {write_money(cost)}, {cost_basis}; {limit}."
     return Estimate(rounded, cost, most, text)
 
 
@@ -110,14 +121,26 @@ def _pace(sut: SutRecord, config: RevelioConfig) -> tuple[float, str]:
     latency = sut.mean_latency_ms
     answer = GUESSED_ANSWER_SECONDS if latency is None else latency / 1000
     picture = _picture_seconds(of_size, config)
-    render = picture or GUESSED_RENDER_SECONDS * config.image_width * config.image_height / _area(GUESS_SIZE)
+    render = picture or _guessed_render_seconds(config)
     said = f"{'a guess of ' if latency is None else ''}{answer:.1f} s an answer"
     return answer + render, f"{said} and {'' if picture else 'a guess of '}{render:.1f} s a picture"
 
 
+def _guessed_render_seconds(config: RevelioConfig) -> float:
+    """Return seconds a picture before this lab has made one: the renderer's by area, others by kind."""
+    if config.backend == EMBEDDED:
+        return GUESSED_RENDER_SECONDS * config.image_width * config.image_height / _area(GUESS_SIZE)
+    kind = PictureSource.objects.filter(slug=config.backend).values_list("kind", flat=True).first() or ""
+    return GUESSED_SOURCE_SECONDS.get(kind, GUESSED_RENDER_SECONDS)
+
+
 def _runs_of_size(config: RevelioConfig) -> QuerySet[SearchRun]:
     """Return this lab's own runs with pictures of this size, newest first."""
+    backend = Q(campaign__config__backend=config.backend)
+    if config.backend == EMBEDDED:  # what earlier versions of the lab stored names none
+        backend |= Q(campaign__config__backend__isnull=True)
     runs = SearchRun.objects.filter(
+        backend,
         campaign__is_sample=False,
         campaign__config__image_width=config.image_width,
         campaign__config__image_height=config.image_height,
@@ -132,6 +155,8 @@ def _picture_seconds(runs: QuerySet[SearchRun], config: RevelioConfig) -> float 
     row = runs.filter(render_seconds__gt=0).values_list("render_seconds", "n_inferences").first()
     if row is not None:
         return float(row[0] / row[1])
+    if config.backend != EMBEDDED:
+        return None
     drawn = Job.objects.filter(kind=JobKind.RENDER_SCENE, state=JobState.DONE).order_by("-created_at")
     for params, result in drawn.values_list("params", "result")[:RECENT_RUNS]:
         if result.get("seconds"):

@@ -9,8 +9,9 @@ from searches.services.estimates import Estimate, estimate
 from vlmlab.core.revelio.bench import algorithm_name
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.space import allowed_masks
+from vlmlab.core.scenes.render.backends import EMBEDDED
 
-NAMED_BY_OPTIONS = frozenset({"algorithm", "inference_budget"})
+NAMED_BY_OPTIONS = frozenset({"algorithm", "inference_budget", "backend"})
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,11 @@ def shell_command(config: RevelioConfig, sut_slug: str, *, domain_slug: str, run
         for name, value in config.model_dump().items()
         if value != type(config).model_fields[name].default and name not in NAMED_BY_OPTIONS
     }
+    backend = "" if config.backend == EMBEDDED else f" --backend {config.backend}"
     params = "".join(f" \\\n  --param {name}={_shell_value(value)}" for name, value in settings.items())
     return (
         f"python manage.py run_search --method revelio --sut {sut_slug} \\\n"
-        f"  --domain {domain_slug} --algorithm {algorithm_name(config)} \\\n"
+        f"  --domain {domain_slug}{backend} --algorithm {algorithm_name(config)} \\\n"
         f"  --budget {config.inference_budget} --seed {run_seed}{params} \\\n"
         "  --json result.json"
     )

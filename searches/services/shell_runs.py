@@ -4,10 +4,12 @@ from django.db import transaction
 
 from searches.enums import RunState
 from searches.models import SearchRun, SutRecord
+from searches.services.domain_store import find_domain
 from searches.services.leases import Lease, take_lease
 from searches.services.owners import this_owner
 from searches.services.reaper import reap, release_dead_local_owners
 from searches.services.runs import create_campaign, resume_run
+from searches.services.source_checks import check_launch
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 
@@ -25,6 +27,7 @@ def claim_new_run(
         known = ", ".join(SutRecord.objects.order_by("slug").values_list("slug", flat=True)[:20])
         hint = f"Registered: {known}." if known else "Run `manage.py load_sample_data` or register one."
         raise VlmLabError(f"There is no system called “{sut_slug}”.", hint=hint, field="sut")
+    check_launch(find_domain(domain_slug), config)
     with transaction.atomic():
         campaign = create_campaign(
             config=config, suts=[sut], domain_slug=domain_slug, name=name, run_seed=run_seed, by=None

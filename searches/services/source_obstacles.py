@@ -31,13 +31,24 @@ def embedded_obstacle(domain: Domain) -> str:
     return SCENE_BACKENDS[EMBEDDED].obstacle(domain)
 
 
-def usable_sources(domain: Domain) -> list[PictureSource]:
-    """Return the sources that can make pictures of a domain, by name."""
-    rows = PictureSource.objects.filter(is_enabled=True).select_related("dataset").order_by("name")
-    return [source for source in rows if not obstacle_of(source, domain)]
+def backend_obstacle(backend: str, domain: Domain) -> str:
+    """Return why a search on a domain cannot have its pictures from there, "" when it can."""
+    if backend == EMBEDDED:
+        return embedded_obstacle(domain)
+    source = PictureSource.objects.select_related("dataset").filter(slug=backend).first()
+    if source is None:
+        return f"There is no picture source “{backend}”. Choose another."
+    return obstacle_of(source, domain)
 
 
-def source_choices(domain: Domain) -> list[tuple[str, str]]:
-    """Return what a form offers for the pictures of a domain: value and words."""
-    embedded = [] if embedded_obstacle(domain) else [(EMBEDDED, SCENE_BACKENDS[EMBEDDED].title)]
-    return [*embedded, *((source.slug, source.name) for source in usable_sources(domain))]
+def all_source_choices() -> list[tuple[str, str]]:
+    """Return what a form offers before the domain is known: every source that is switched on."""
+    rows = PictureSource.objects.filter(is_enabled=True).order_by("name").values_list("slug", "name")
+    return [(EMBEDDED, SCENE_BACKENDS[EMBEDDED].title), *rows]
+
+
+def backend_title(backend: str) -> str:
+    """Return what people call the place that pictures come from."""
+    if backend == EMBEDDED:
+        return SCENE_BACKENDS[EMBEDDED].title
+    return PictureSource.objects.filter(slug=backend).values_list("name", flat=True).first() or backend

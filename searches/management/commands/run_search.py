@@ -22,6 +22,7 @@ from searches.services.suts import unload_sut
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.methods import METHODS
 from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config
+from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.web.numbers import write_many
 
 USAGE_ERROR = 2
@@ -41,6 +42,11 @@ class Command(BaseCommand):
         parser.add_argument("--method", default="revelio", help=f"{', '.join(METHODS)} (default: revelio)")
         parser.add_argument("--sut", help="slug of a registered system, such as pocket")
         parser.add_argument("--domain", default="driving", help="slug of the domain (default: driving)")
+        parser.add_argument(
+            "--backend",
+            default=EMBEDDED,
+            help="embedded, or the slug of a picture source (default: embedded)",
+        )
         parser.add_argument("--algorithm", default="sits-minimal", help=", ".join(ALGORITHM_NAMES))
         parser.add_argument("--budget", type=int, default=60, help="inferences (default: 60)")
         parser.add_argument("--seed", type=int, default=0, help="run seed (default: 0)")
@@ -76,9 +82,8 @@ class Command(BaseCommand):
             raise VlmLabError(
                 f"There is no method {options['method']!r}.", hint=f"Known: {', '.join(METHODS)}."
             )
-        config = bench_config(
-            options["algorithm"], budget=options["budget"], params=dict(map(read_param, options["param"]))
-        )
+        params = {"backend": options["backend"]} | dict(map(read_param, options["param"]))
+        config = bench_config(options["algorithm"], budget=options["budget"], params=params)
         return claim_new_run(
             sut_slug=options["sut"] or "",
             domain_slug=options["domain"],
