@@ -63,7 +63,7 @@ def trial_detail(trial: Trial) -> TrialView:
         Blob.objects.filter(pk__in={sample.image_sha256 for sample in samples}).values_list("pk", flat=True)
     )
     answers = trial.answers
-    is_known = all(one in domain.index for one in key)
+    is_known = all(one in domain.index for one in key) and bool(domain.matching_rules(key))
     # A run that stops sets early leaves whole only those that were close: their k/n is no rate either.
     is_whole = not (trial.is_curtailed or config.is_curtailed)
     has_rate = is_whole and trial.status.startswith("decided") and answers > 0

@@ -201,8 +201,10 @@ def test_the_rule_that_fired_is_told_with_those_that_lost():
         browser_of(Role.REVIEWER).get(f"/runs/{trial.run_id}/sets/{trial.pk}/").context["page"].evidence
     )
 
-    assert (evidence.rule.id, evidence.priority) == ("R1_obstacle_near", 1)
-    assert [rule.id for rule in evidence.also] == ["R6_adverse_weather"]
+    assert (evidence.rule.id, evidence.place, evidence.fit) == ("R1_obstacle_near", 1, "")
+    assert [(one.rule.id, one.reason) for one in evidence.lost] == [
+        ("R6_adverse_weather", "lost on priority")
+    ]
     assert evidence.has_changed is False
 
 
