@@ -48,8 +48,13 @@ class NameChecks:
     ) -> None:
         """Note a problem of a row (counted from 0) or of a top-level key."""
         rows = getattr(self.file, section, ())
-        row = row_name(section, number, {"id": rows[number].id}) if number is not None else ""
-        path = (section,) if number is None else (section, number, *field.split("."))
+        if number is not None:
+            row, path = (
+                row_name(section, number, {"id": rows[number].id}),
+                (section, number, *field.split(".")),
+            )
+        else:
+            row, path = "" if field in ("", section) else section, (section, field)
         where = self.line_of(path)
         self.problems.append(
             DomainProblem(row, field, message, hint, line=where, section=section, is_warning=is_warning)

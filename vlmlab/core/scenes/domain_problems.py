@@ -57,7 +57,7 @@ class DomainFileError(ConceptError):
 
 def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
     """Return ``Did you mean …?`` with the nearest names, or other words where none is near."""
-    nearest = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    nearest = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
     return f"Did you mean {' or '.join(nearest)}?" if nearest else otherwise
 
 

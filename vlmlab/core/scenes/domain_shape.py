@@ -107,7 +107,8 @@ def _words(error: ErrorDetails, path: Path) -> tuple[str, str]:
             "Write small letters, digits and underscores, a letter first.",
         )
     if kind == "too_short":
-        return f"At least {context.get('min_length')} are needed.", "Add what is missing."
+        least = context.get("min_length")
+        return f"At least {least} {'is' if least == 1 else 'are'} needed.", "Add what is missing."
     if kind == "too_long":
         return f"There are more than {context.get('max_length')}.", "Take some out."
     if kind in WANTED:

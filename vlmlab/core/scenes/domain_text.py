@@ -150,7 +150,7 @@ def _check_size(content: object) -> None:
         if depth > MAX_DEPTH:
             raise _too_deep()
         if isinstance(value, dict):
-            waiting += [(one, depth + 1) for one in value.values()]
+            waiting += [(one, depth + 1) for pair in value.items() for one in pair]
         elif isinstance(value, list):
             waiting += [(one, depth + 1) for one in value]
         elif isinstance(value, str) and CONTROLS.search(value):
