@@ -202,7 +202,9 @@ def _form_field(plan: FieldPlan, shown: str, choices: ChoiceList) -> forms.Field
         if shown not in known:
             # "" = left out: what the file does not say is filled in; an unknown value stays to be corrected.
             choices = ((shown, shown or "As usual"), *choices)
-        return forms.ChoiceField(choices=choices, **settings)
+        chosen = forms.ChoiceField(choices=choices, **settings)
+        chosen.unit = NOTHING  # type: ignore[attr-defined]  # "" stands among the choices
+        return chosen
     if plan.kind in LONG_KINDS:
         rows = min(8, max(2, shown.count("\n") + 1 + len(shown) // 90))
         widget = forms.Textarea(

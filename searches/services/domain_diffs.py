@@ -114,4 +114,8 @@ def _rows(content: Mapping[str, Any], section: str) -> dict[str, Any]:
 def _words(value: object) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_words(one)}" for key, one in value.items())
+    if isinstance(value, list):
+        return ", ".join(" | ".join(map(_words, one)) if isinstance(one, list) else _words(one) for one in value)
+    return value if isinstance(value, str) else json.dumps(value)
