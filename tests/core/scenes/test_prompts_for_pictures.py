@@ -1,6 +1,7 @@
 """Prompts of sets: the domain's frame, the concepts' own words, and a background that the seed chooses."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -79,6 +80,21 @@ def test_background_words_name_no_concept():
     labels = {one.label.lower() for domain in (DRIVING, INDOOR) for one in domain.concepts} - {"kitchen"}
 
     assert [(word, label) for word, label in itertools.product(words, labels) if label in word] == []
+
+
+def test_a_domain_that_nothing_built_in_draws_is_framed_by_its_title():
+    own = replace(DRIVING, draws_as="", title="Warehouse")
+
+    prompt = picture_prompt(own, own.canonical(("cone",)), seed=2)
+
+    assert prompt.text.startswith("One realistic scene of the kind: Warehouse. It clearly shows")
+    assert [
+        word in words for word, words in zip(prompt.background, BACKGROUNDS[""].values(), strict=True)
+    ] == [
+        True,
+        True,
+        True,
+    ]
 
 
 def test_ruled_out_lists_counterparts_of_things_but_no_weather_place_or_distance():

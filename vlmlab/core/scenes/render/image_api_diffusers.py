@@ -70,15 +70,15 @@ class DiffusersImages:
             self._pipeline = None
 
 
-def check_diffusers(params: ImageApiParams, context: BackendContext) -> None:
+def check_diffusers(params: ImageApiParams, context: BackendContext, *, package: str = PACKAGE) -> None:
     """Check the package and the folder without importing or loading anything.
 
     Raises:
         SutError: what is missing or refused, and what to do.
     """
-    if importlib.util.find_spec(PACKAGE) is None:
+    if importlib.util.find_spec(package) is None:
         raise SutError(
-            "The package diffusers is not installed on this machine.",
+            f"The package {package} is not installed on this machine.",
             hint="Install it for the workers: pip install diffusers==0.42.1",
             field="provider",
         )
@@ -139,7 +139,7 @@ def _load(folder: Path, wanted_device: str) -> Any:
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
-            torch_dtype=torch.float16 if device == "cuda" else torch.float32,
+            dtype=torch.float16 if device == "cuda" else torch.float32,
         ).to(device)
     except torch.OutOfMemoryError:
         raise _failed(f"The pipeline {folder.name} does not fit into the device's memory.") from None
@@ -175,8 +175,8 @@ def _drawn(
         )
     except torch.OutOfMemoryError:
         raise _failed("The picture does not fit into the device's memory. Ask for a smaller size.") from None
-    except (ValueError, TypeError) as error:
-        raise _failed(f"The pipeline refused the settings: {str(error)[:200]}") from error
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise _failed(f"The pipeline cannot draw with these settings: {str(error)[:200]}") from error
     if any(getattr(drawn, "nsfw_content_detected", None) or ()):
         raise refused("the pipeline's own safety checker")
     return drawn.images[0]
