@@ -44,14 +44,14 @@ def dataset_export(dataset: Dataset) -> SceneExport:
 def run_export(run: SearchRun, trial: Trial | None = None) -> SceneExport:
     """Return the archive of the scenes of a run, or of one of its concept sets."""
     config, domain = config_of(run), find_domain(run.campaign.domain_ref)
-    rows = (trial.samples if trial is not None else run.samples).select_related("trial", "run__campaign")
+    rows = (trial.samples if trial is not None else run.samples).select_related("trial")
     drawn = rows.exclude(image_sha256="").order_by("trial__order", "number")
     size = (config.image_width, config.image_height)
 
     def kept(is_kept: bool) -> Iterator[ScenePicture]:  # noqa: FBT001 - used a few lines below only
         for row, is_there in _with_blobs(drawn):
             if is_there is is_kept:
-                yield _sample_picture(row, domain, size=size)
+                yield _sample_picture(row, domain, size=size, backend=config.backend)
 
     what = f"set {trial.order + 1} of run {run.pk}" if trial is not None else f"run {run.pk}"
     credit, licence = credits_of_backend(config.backend)
@@ -150,7 +150,7 @@ def _stored_thing(one: Mapping[str, Any]) -> CocoThing:
     )
 
 
-def _sample_picture(row: Sample, domain: Domain, *, size: tuple[int, int]) -> ScenePicture:
+def _sample_picture(row: Sample, domain: Domain, *, size: tuple[int, int], backend: str) -> ScenePicture:
     return ScenePicture(
         file_name=f"set_{row.trial.order + 1:05d}_sample_{row.number + 1:03d}.png",
         sha256=row.image_sha256,
@@ -162,7 +162,7 @@ def _sample_picture(row: Sample, domain: Domain, *, size: tuple[int, int]) -> Sc
         attempt=row.attempt,
         digest=row.description_digest,
         provenance=row.provenance,
-        description=lambda: remade_description(row, domain).description,
+        description=lambda: remade_description(row, domain, backend=backend).description,
         values={
             "domain": domain.ref,
             "rule": row.rule_id,

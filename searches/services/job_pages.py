@@ -1,6 +1,5 @@
 """What a page shows of a short job: why it waits, and the scene that it drew."""
 
-import json
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -12,6 +11,7 @@ from searches.models import Job
 from searches.services.composing import ActionCheck, action_checks, lane_distance
 from searches.services.domain_store import find_domain
 from searches.services.navigation import alive_workers
+from searches.services.scene_facts import SceneFacts, decided, indented, made_by, scene_lines
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.web.boxed_pictures import BoxedPicture, boxes_of
 from vlmlab.web.evidence import set_words
@@ -35,22 +35,16 @@ class DrawnScene:
         picture: with the boxes of what must be seen.
         distance_m: to the nearest required object in the lane, or None.
         checks: what each action does at that distance.
-        description: indented JSON.
+        facts: what made it, its description, its truth.
     """
 
     domain: Domain
     picture: BoxedPicture
     prompt: str
-    expected_label: str
     expected_letter: str
-    rule_id: str
-    why: str
     distance_m: float | None
     checks: list[ActionCheck]
-    description: str
-    digest: str
-    seed: int
-    attempt: int
+    facts: SceneFacts
     seconds: float
 
 
@@ -79,6 +73,7 @@ def drawn_scene(job: Job) -> DrawnScene:
     labels = {concept.id: concept.label for concept in domain.concepts}
     distance = lane_distance(result["description"])
     action = result["decision"]["action"]
+    facts = _facts(job, domain)
     return DrawnScene(
         domain=domain,
         picture=BoxedPicture(
@@ -87,19 +82,32 @@ def drawn_scene(job: Job) -> DrawnScene:
             width=int(params["width"]),
             height=int(params["height"]),
             boxes=boxes_of(result["annotations"], labels),
+            mask_url=facts.mask_url,
         ),
         prompt=result["question"]["prompt"],
-        expected_label=domain.actions.get(action, action),
         expected_letter=result["question"]["expected_letter"],
-        rule_id=result["decision"]["rule_id"],
-        why=result["decision"]["why"],
         distance_m=distance,
         checks=action_checks(domain, action, distance_m=distance),
-        description=json.dumps(result["description"], indent=1),
-        digest=result["digest"],
-        seed=int(params["seed"]),
-        attempt=int(result["attempt"]),
+        facts=facts,
         seconds=float(result.get("seconds", 0.0)),
+    )
+
+
+def _facts(job: Job, domain: Domain) -> SceneFacts:
+    result = job.result
+    masks = result.get("masks", {})
+    decision = result["decision"]
+    return SceneFacts(
+        seed=int(job.params["seed"]),
+        attempt=int(result["attempt"]),
+        digest=result["digest"],
+        made_by=made_by(result.get("backend", {})),
+        lines=scene_lines(result["annotations"], domain, masks=masks),
+        decision=decided(domain, action=decision["action"], rule_id=decision["rule_id"], why=decision["why"]),
+        description=indented(result["description"]),
+        json_url=f"{reverse('job_detail', args=[job.pk])}?as=json",
+        zip_url=reverse("job_scene", args=[job.pk]),
+        mask_url=reverse("job_masks", args=[job.pk]) if masks else "",
     )
 
 

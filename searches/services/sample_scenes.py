@@ -27,16 +27,16 @@ class RemadeScene:
     note: str = ""
 
 
-def remade_description(sample: Sample, domain: Domain) -> RemadeScene:
+def remade_description(sample: Sample, domain: Domain, *, backend: str) -> RemadeScene:
     """Return the description of a sample's scene; its digest is compared before it is believed.
 
     Args:
-        sample: with ``trial`` and ``run.campaign`` fetched.
+        sample: with its ``trial`` fetched.
         domain: the version that its run names.
+        backend: what drew the scenes of the run.
     """
     if sample.description:
         return RemadeScene(sample.description)
-    backend = str(sample.provenance.get("backend") or sample.run.campaign.config.get("backend", EMBEDDED))
     if not sample.description_digest or backend != EMBEDDED or domain.draws_as not in SAMPLERS:
         return RemadeScene({}, NOT_STORED)
     try:

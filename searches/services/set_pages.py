@@ -10,8 +10,10 @@ from searches.enums import Verdict
 from searches.models import Finding, Job, Sample, Trial
 from searches.services.finding_lists import failing_sets
 from searches.services.finding_pages import SampleView, TrialView, trial_detail
-from vlmlab.core.scenes.concepts import Domain
-from vlmlab.core.scenes.rules import Rule, Situation
+from searches.services.rule_evidence import LostRule, fit_words, lost_rules
+from searches.services.sample_scenes import NOT_STORED, RemadeScene, remade_description
+from searches.services.scene_facts import SceneFacts, indented, made_by, scene_lines
+from vlmlab.core.scenes.rules import Rule
 from vlmlab.web.boxed_pictures import BoxedPicture, boxes_of
 from vlmlab.web.evidence import set_words
 
@@ -39,13 +41,16 @@ class RuleEvidence:
 
     Attributes:
         rule: the rule that fired; None where today's domain no longer has it.
-        also: rules that matched too and lost on priority.
+        place: of the rule in its table, from 1.
+        fit: how much of the set it speaks of, "" where the first rule decides.
+        lost: rules that matched too, and why they did not decide.
         has_changed: whether today's rules would decide otherwise than those of the run.
     """
 
     rule: Rule | None
-    priority: int
-    also: tuple[Rule, ...]
+    place: int
+    fit: str
+    lost: tuple[LostRule, ...]
     has_changed: bool
 
 
@@ -65,6 +70,7 @@ class ChosenSample:
     total: int
     previous: int | None
     following: int | None
+    facts: SceneFacts
 
     @property
     def sample(self) -> Sample:
@@ -161,13 +167,6 @@ def is_same_scene(job: Job, sample: Sample) -> bool:
     return bool(job.params.get("seed") == sample.scene_seed)
 
 
-def matching_rules(domain: Domain, key: tuple[str, ...]) -> list[Rule]:
-    """Return every rule whose condition holds for a canonical set, by priority."""
-    is_adverse = any(domain.concept(one).adverse for one in key)
-    situation = Situation(frozenset(key), domain.entities(key), is_adverse)
-    return [rule for rule in domain.rules if rule.condition.holds(situation)]
-
-
 def _belongs(sample: Sample, name: str) -> bool:
     is_invalid = sample.answer_status == "invalid"
     return {
@@ -198,6 +197,26 @@ def _choose(shown: Sequence[SampleView], number: int | None, view: TrialView) ->
         total=len(shown),
         previous=numbers[place - 1] if place else None,
         following=numbers[place + 1] if place + 1 < len(numbers) else None,
+        facts=_facts(chosen.sample, view),
+    )
+
+
+def _facts(sample: Sample, view: TrialView) -> SceneFacts:
+    if not sample.description_digest and not sample.description:  # no scene was made for it
+        remade = RemadeScene({}, NOT_STORED)
+    else:
+        remade = remade_description(sample, view.domain, backend=view.config.backend)
+    address = reverse("trial_detail", args=[view.trial.run_id, view.trial.pk])
+    return SceneFacts(
+        seed=sample.scene_seed,
+        attempt=sample.attempt,
+        digest=sample.description_digest,
+        made_by=made_by(sample.provenance),
+        lines=scene_lines(sample.annotations, view.domain, masks={}),
+        decision=None,  # the page says it once, for the whole set
+        description=indented(remade.description),
+        note=remade.note,
+        json_url=f"{address}?sample={sample.number}&as=json" if remade.description else "",
     )
 
 
@@ -216,16 +235,16 @@ def _picture(sample: Sample, view: TrialView) -> BoxedPicture:
 
 def _evidence(view: TrialView) -> RuleEvidence:
     if view.decision is None:
-        return RuleEvidence(None, 0, (), has_changed=True)
-    matched = matching_rules(view.domain, tuple(view.trial.concepts))
+        return RuleEvidence(None, 0, "", (), has_changed=True)
+    key = tuple(view.trial.concepts)
     fired_id = view.trial.rule_id or view.decision.rule_id
-    order = [rule.id for rule in view.domain.rules]
-    rule = next((one for one in view.domain.rules if one.id == fired_id), None)
-    also = tuple(one for one in matched if one.id != fired_id and one.id != order[-1])
+    rules = {rule.id: (place, rule) for place, rule in enumerate(view.domain.rules, start=1)}
+    place, rule = rules.get(fired_id, (0, None))
     has_changed = view.decision.rule_id != fired_id or (
         bool(view.trial.expected_action) and view.decision.action != view.trial.expected_action
     )
-    return RuleEvidence(rule, order.index(fired_id) + 1 if rule else 0, also, has_changed)
+    fit = fit_words(view.domain, rule, key) if rule else ""
+    return RuleEvidence(rule, place, fit, lost_rules(view.domain, key, fired_id), has_changed)
 
 
 def _relatives(trial: Trial) -> Relatives:

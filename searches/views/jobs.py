@@ -11,15 +11,18 @@ from django.views.decorators.http import require_safe
 from searches.enums import JobKind, JobState
 from searches.models import Calibration, Job
 from searches.services.job_pages import drawn_scene, job_wait
+from searches.services.scene_facts import indented
 from searches.services.stored_shapes import reading_stored
 from searches.services.sut_pages import enabled_suts
 from searches.services.tried_answers import read_answer
+from vlmlab.web.downloads import send_description
 from vlmlab.web.errors import is_fragment_request
 
 PARTS = {
     JobKind.RENDER_SCENE: "searches/_job_scene.html",
     JobKind.TRY_SUT: "searches/_job_try.html",
     JobKind.CALIBRATE_SUT: "searches/_job_calibration.html",
+    JobKind.MAKE_DATASET: "searches/_job_dataset.html",
 }
 
 
@@ -30,6 +33,8 @@ def job_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
     job = Job.objects.filter(pk=pk).first()
     if job is None:
         raise Http404("no such job")
+    if request.GET.get("as") == "json" and job.kind == JobKind.RENDER_SCENE and job.state == JobState.DONE:
+        return send_description(indented(job.result.get("description", {})), name=f"scene-{job.pk}")
     template = "searches/_job.html" if is_fragment_request(request) else "searches/job_detail.html"
     return render(request, template, job_context(job))
 
@@ -40,7 +45,7 @@ def job_context(job: Job) -> dict[str, Any]:
     context: dict[str, Any] = {
         "job": job,
         "is_ended": is_ended,
-        "part": PARTS[JobKind(job.kind)],
+        "part": PARTS.get(JobKind(job.kind), ""),
         "wait": None if is_ended else job_wait(job),
     }
     if job.state != JobState.DONE:
@@ -48,6 +53,8 @@ def job_context(job: Job) -> dict[str, Any]:
     if job.kind == JobKind.RENDER_SCENE:
         with reading_stored("scene", hint="Draw it again."):
             return context | {"scene": drawn_scene(job), "suts": enabled_suts()}
+    if job.kind == JobKind.MAKE_DATASET:
+        return context | {"dataset_slug": job.params.get("dataset", "")}
     if job.kind == JobKind.CALIBRATE_SUT:
         return context | {"calibration": Calibration.objects.select_related("sut").filter(job=job).first()}
     with reading_stored("answer", hint="Ask again."):

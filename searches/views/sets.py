@@ -20,6 +20,7 @@ from searches.services.set_lists import trial_page
 from searches.services.set_pages import SetPage, find_sample, find_trial, is_same_scene, set_page
 from searches.views.jobs import job_context
 from vlmlab.web.asked import asked_number
+from vlmlab.web.downloads import send_description
 from vlmlab.web.streaming import stream_file
 
 
@@ -51,6 +52,9 @@ def trial_detail(request: HttpRequest, pk: int, trial_pk: int) -> HttpResponse:
     if trial is None:
         raise Http404("no such concept set")
     page = set_page(trial, show=request.GET.get("show", ""), number=chosen_number(request))
+    if request.GET.get("as") == "json" and page.chosen is not None and page.chosen.facts.description:
+        name = f"run-{pk}-set-{trial.order + 1}-sample-{page.chosen.sample.number + 1}"
+        return send_description(page.chosen.facts.description, name=name)
     context: dict[str, Any] = {"page": page, "run": trial.run, "finding": getattr(trial, "finding", None)}
     return render(request, "searches/trial_detail.html", context | redrawn(request, page))
 

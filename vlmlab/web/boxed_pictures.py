@@ -54,6 +54,7 @@ class BoxedPicture:
         url: address of the picture.
         alt: what it shows, in words.
         width, height: in pixels.
+        mask_url: address of a transparent picture of the same size with the masks, "" for none.
     """
 
     url: str
@@ -61,6 +62,7 @@ class BoxedPicture:
     width: int
     height: int
     boxes: tuple[DrawnBox, ...] = ()
+    mask_url: str = ""
 
     @property
     def tag_scale(self) -> float:
