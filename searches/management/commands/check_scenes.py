@@ -164,7 +164,7 @@ def _blame_line(domain: Domain, blame: Blame) -> str:
 
 
 def _labels(domain: Domain, key: Key) -> str:
-    return ", ".join(domain.concept(one).label for one in key)
+    return " + ".join(domain.concept(one).label for one in key)
 
 
 def _as_json(report: PresenceReport, seconds: float) -> str:

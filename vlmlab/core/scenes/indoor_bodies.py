@@ -62,6 +62,7 @@ class Body:
         size_px: side of a square that it should fill on the grid of the presence check.
         unhidden: share of it that nothing should hide.
         is_round: turning it changes nothing.
+        from_left: how far to the left it may be seen from, as a slope; -inf = any way will do.
     """
 
     slot: Slot
@@ -73,6 +74,7 @@ class Body:
     size_px: float = 14.0
     unhidden: float = 0.7
     is_round: bool = False
+    from_left: float = -math.inf
 
 
 def _block(
@@ -101,16 +103,17 @@ def _on_stove(shown: Box, *solid: Box, size_px: float) -> Body:
 
 
 BODIES: dict[str, Body] = {
-    "glass_upright": _round("counter", 0.055, 0.19, size_px=15.0),
-    "knife_block": _round("counter", 0.15, 0.26, size_px=20.0),
-    "scissors_open": _block("counter", 0.13, (-0.19, 0.18), 0.03, hides=0.0, jitter=0.4),
-    "pill_bottle": _block("counter", 0.14, (-0.14, 0.06), 0.14, size_px=15.0),
+    "glass_upright": _round("counter", 0.055, 0.19, size_px=18.0),
+    "knife_block": _round("counter", 0.15, 0.26, size_px=22.0),
+    "scissors_open": _block("counter", 0.13, (-0.19, 0.18), 0.03, hides=0.0, jitter=0.4, size_px=18.0),
+    "pill_bottle": _block("counter", 0.14, (-0.14, 0.06), 0.14, size_px=18.0),
     "microwave_open_hot": Body(
         "counter",
         shown=Box(-0.3, 0.26, -0.45, 0.18, 0.0, 0.42),
         solid=(Box(-0.26, 0.26, -0.19, 0.19, 0.0, 0.31), Box(-0.39, -0.22, -0.57, -0.19, 0.0, 0.31)),
         jitter=0.05,
         size_px=36.0,
+        from_left=-0.15,  # its door opens to the left
     ),
     "glass_tipped": Body(
         "edge",
@@ -129,7 +132,7 @@ BODIES: dict[str, Body] = {
         jitter=0.1,
         size_px=20.0,
     ),
-    "knife_edge": _block("edge", 0.17, (-0.2, 0.26), 0.04, hides=0.0, jitter=0.15),
+    "knife_edge": _block("edge", 0.17, (-0.2, 0.26), 0.04, hides=0.0, jitter=0.15, size_px=20.0),
     "pan_counter": Body(
         "edge",
         shown=Box(-0.16, 0.16, -0.19, 0.32, 0.0, 0.25),
@@ -137,7 +140,7 @@ BODIES: dict[str, Body] = {
         jitter=0.15,
         size_px=24.0,
     ),
-    "hot_beverage": _block("edge", 0.1, (-0.02, 0.1), 0.2, jitter=0.15, size_px=16.0),
+    "hot_beverage": _block("edge", 0.1, (-0.02, 0.1), 0.2, jitter=0.15, size_px=18.0),
     "cabinet_open": Body(
         "sink",
         shown=Box(-0.55, 0.55, -0.25, 0.2, 0.08, 0.87),
@@ -162,8 +165,8 @@ BODIES: dict[str, Body] = {
     "pan_stove": _on_stove(
         Box(-0.31, 0.0, -0.48, 0.02, 0.02, 0.11), Box(-0.31, 0.0, -0.3, 0.02, 0.0, 0.11), size_px=24.0
     ),
-    "outlet_exposed": Body("wall", Box(-0.12, 0.12, -0.08, 0.0, -0.15, 0.15), (), jitter=0.0, size_px=18.0),
-    "outlet_covered": Body("wall", Box(-0.07, 0.07, -0.02, 0.0, -0.1, 0.1), (), jitter=0.0, size_px=15.0),
+    "outlet_exposed": Body("wall", Box(-0.12, 0.12, -0.08, 0.0, -0.15, 0.15), (), jitter=0.0, size_px=20.0),
+    "outlet_covered": Body("wall", Box(-0.07, 0.07, -0.02, 0.0, -0.1, 0.1), (), jitter=0.0, size_px=17.0),
     "wet_floor": _block("floor", 0.48, (-0.3, 0.3), 0.02, hides=0.0, size_px=34.0),
     "loose_cord_floor": _block("floor", 0.62, (-0.2, 0.2), 0.05, hides=0.0, size_px=36.0),
     "glass_floor": _block("floor", 0.38, (-0.25, 0.25), 0.06, hides=0.0, size_px=32.0),

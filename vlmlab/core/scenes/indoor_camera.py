@@ -40,6 +40,8 @@ class Subjects:
         unhidden: ``(n,)`` share of each that nothing should hide.
         boxes: ``(m, 6)``: lowest and highest x, y, z of what blocks the view.
         owners: ``(m,)``: number of the thing that a box is part of.
+        places: ``(n, 2)``: x and y of each.
+        sides: ``(n,)`` how far to the left each may be seen from, as a slope; -inf = any.
         lowest_m: how high the camera must be.
         pitch: range of pitches to draw from.
     """
@@ -50,6 +52,8 @@ class Subjects:
     unhidden: FloatArray
     boxes: FloatArray
     owners: npt.NDArray[np.int64]
+    places: FloatArray
+    sides: FloatArray
     lowest_m: float
     pitch: tuple[float, float]
 
@@ -67,6 +71,8 @@ class Subjects:
             unhidden=np.array([body.unhidden for body in bodies]),
             boxes=boxes,
             owners=owners,
+            places=np.array([item.position[:2] for item in required]),
+            sides=np.array([body.from_left for body in bodies]),
             lowest_m=HIGH_ENOUGH_M if any(body.slot in ON_COUNTER for body in bodies) else LOWEST_M,
             pitch=_usual_pitch(required, points),
         )
@@ -119,8 +125,10 @@ def rate(camera: Camera, subjects: Subjects) -> float:
     span = (shown.max(axis=1) - shown.min(axis=1)) * (CHECK_WIDTH / 2)
     side = np.sqrt(span[:, 0] * span[:, 1] / ASPECT)
     unhidden = 1.0 - _hidden(camera, subjects)
+    slope = (camera.position[0] - subjects.places[:, 0]) / (subjects.places[:, 1] - camera.position[1])
     parts = (
-        np.minimum(1.0, inside / ENOUGH_INSIDE)
+        np.clip(1.0 - (subjects.sides - slope), 0.0, 1.0)
+        * np.minimum(1.0, inside / ENOUGH_INSIDE)
         * np.minimum(1.0, unhidden / subjects.unhidden)
         * np.minimum(1.0, side / subjects.sizes)
     )

@@ -189,13 +189,13 @@ def _on_wall(kind: str, room: Room, draws: list[float]) -> Placed:
 def _on_floor(kind: str, room: Room, draws: list[float]) -> Placed:
     reach = 0.75 + 0.5 * room.crowding
     x = min(max(room.focus_x, -1.0), 1.0) + (2 * draws[0] - 1) * reach
-    return put(kind, (x, _between(-1.85, -1.0, draws[1]), 0.0), _yaw(kind, draws[2]))
+    return put(kind, (x, -_between(0.98, 1.4 + 0.4 * room.crowding, draws[1]), 0.0), _yaw(kind, draws[2]))
 
 
 def _person(kind: str, room: Room, draws: list[float]) -> Placed:
     reach = 0.85 + 0.5 * room.crowding
     x = min(max(room.focus_x, -1.0), 1.0) + (2 * draws[0] - 1) * reach
-    return put(kind, (x, _between(-1.75, -1.0, draws[1]), 0.0), _yaw(kind, draws[2]))
+    return put(kind, (x, -_between(0.95, 1.4 + 0.35 * room.crowding, draws[1]), 0.0), _yaw(kind, draws[2]))
 
 
 def _beside(target_x: float, *, aside: float, back: tuple[float, float]) -> Callable[..., Spot]:
