@@ -44,8 +44,8 @@ class Command(BaseCommand):
             "--renderers",
             type=renderer_count,
             default=default_renderers(),
-            help="processes that draw scenes ahead, while a system still answers (default: processor cores "
-            "less one, at most 4)",
+            help="processes that draw scenes ahead, while a system still answers (default: one "
+            "for each processor core, at most 4)",
         )
         parser.add_argument("--no-queue", action="store_true", help="start no queue server; the worker polls")
         parser.add_argument(
@@ -163,8 +163,8 @@ def storage_sentence(error: OSError) -> str:
 
 
 def default_renderers() -> int:
-    """Return how many processes draw ahead on this machine: one core is left to the worker."""
-    return max(0, min(MOST_RENDERERS, (os.cpu_count() or 1) - 1))
+    """Return how many processes draw ahead on this machine; they step aside for everything else."""
+    return min(MOST_RENDERERS, os.cpu_count() or 1)
 
 
 def renderer_count(text: str) -> int:

@@ -1,6 +1,7 @@
 """``manage.py worker``: works through the run table without a broker, on any platform."""
 
 import logging
+import os
 import signal
 import threading
 from argparse import ArgumentParser
@@ -13,6 +14,8 @@ from searches.services.suts import unload_sut
 from searches.services.work import run_forever
 
 logger = logging.getLogger(__name__)
+
+POLITENESS = 10
 
 
 class Command(BaseCommand):
@@ -38,6 +41,14 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
+        if wanted == [Queue.RENDER]:
+            step_aside()
         logger.info("worker polls %s", ", ".join(wanted))
         run_forever(wanted, stop=stop, reaps=not no_reaper)
         unload_sut()
+
+
+def step_aside() -> None:
+    """Let every other process go first: what is drawn ahead may turn out to be drawn in vain."""
+    if hasattr(os, "nice"):  # not on Windows
+        os.nice(POLITENESS)
