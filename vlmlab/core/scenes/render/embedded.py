@@ -1,6 +1,6 @@
 """The embedded back end: builds a described scene, casts rays with Embree and develops the picture."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,14 @@ def build_object(item: SceneObject) -> Mesh:
     return builder(item, rng).moved(x, y, z, yaw=item.yaw)
 
 
+def _placed(item: SceneObject, description: SceneDescription) -> SceneObject:
+    """Return an object that knows the seed of its room, so that built-in things match the rest of it."""
+    seed = description.world.get("room_seed")
+    if not isinstance(seed, int) or "room_seed" in item.parameters:
+        return item
+    return replace(item, parameters={**item.parameters, "room_seed": seed})
+
+
 class EmbeddedBackend:
     """Draws scene descriptions on the CPU, with no display and no system package.
 
@@ -93,7 +101,7 @@ class EmbeddedBackend:
                 f"The embedded renderer has no world for the domain {description.domain!r}.",
                 hint="Choose another back end for this domain.",
             )
-        meshes = tuple(build_object(item) for item in description.objects)
+        meshes = tuple(build_object(_placed(item, description)) for item in description.objects)
         return BuiltScene(description, meshes, world(description.world))
 
     def render(

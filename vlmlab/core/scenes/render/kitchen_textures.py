@@ -85,6 +85,19 @@ def plume(seed: int) -> Texture:
     return Texture.from_linear(image)
 
 
+@lru_cache(maxsize=16)
+def puff(seed: int) -> Texture:
+    """Return white with the opacity of one ragged ball of smoke."""
+    size = 96
+    ragged = textures.fractal_noise(size, octaves=4, rng=rng_for(seed, "texture", "puff"))
+    height, side = _height_and_side(size)
+    reach = np.sqrt(side**2 + (2 * height - 1) ** 2)
+    body = np.clip((0.98 - reach) * 2.6, 0, 1) * np.clip((ragged + 0.75 - reach) * 2.2, 0, 1)
+    image = np.ones((size, size, 4), np.float32)
+    image[..., 3] = body
+    return Texture.from_linear(image)
+
+
 @lru_cache(maxsize=32)
 def flame(seed: int, *, is_gas: bool) -> Texture:
     """Return one tongue of fire: yellow in the middle and orange outside, or the blue of burning gas."""

@@ -22,13 +22,14 @@ class Quality:
 
     Attributes:
         edge_rays: extra rays in pixels that hold an edge.
-        sun_rays: shadow rays of a first hit.
+        sun_rays, lamp_rays: shadow rays of a first hit, outdoors and indoors.
         layers: see-through layers followed.
         filter_steps: spacing of each filter pass.
     """
 
     edge_rays: int
     sun_rays: int
+    lamp_rays: int
     layers: int
     filter_steps: tuple[int, ...]
 
@@ -79,6 +80,7 @@ class RayWalk:
     ) -> None:
         self._geometry, self._atmosphere, self._pinhole = geometry, atmosphere, pinhole
         self._rng, self._quality = rng, quality
+        self._shadow_rays = quality.lamp_rays if atmosphere.lamps else quality.sun_rays
         self._fog_colour = np.array(atmosphere.fog_col, np.float32)
         self._clear_to_sky = np.float32(np.exp(-atmosphere.fog * SKY_DEPTH_M))
 
@@ -160,7 +162,7 @@ class RayWalk:
             points=points[shown] + part.flat_normal * lift[:, None],
             directions=heading[shown],
             rng=self._rng,
-            sun_rays=self._quality.sun_rays if is_first_pass else 1,
+            sun_rays=self._shadow_rays if is_first_pass else 1,
             with_bounce=is_first_pass,
         )
         at = rays[shown]

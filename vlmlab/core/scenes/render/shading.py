@@ -12,6 +12,7 @@ from vlmlab.core.scenes.render.tracer import Geometry, Hits
 MAX_SPECULAR = np.float32(3.0)
 MIRROR_ROUGHNESS = 0.45
 SUN_SHADE, LAMP_SHADE = np.float32(0.45), np.float32(0.6)
+MOST_BOUNCED = np.float32(0.75)  # a ray that finds a ceiling lamp by luck would leave a bright blotch
 SHARPER = np.float32(0.6)  # texture levels finer than the pixel asks for; lettering stays legible
 
 
@@ -137,6 +138,8 @@ def light_surface(
         indirect = bounced_light(
             geometry, atmosphere, points, unit(surface.normal + around), with_clouds=False
         )
+        if atmosphere.indoor:
+            indirect = np.minimum(indirect, MOST_BOUNCED)
     facing_camera = np.clip(-dot(directions, surface.normal), 0, 1)
     fresnel = f0 + (np.maximum(1 - roughness, f0) - f0) * (1 - facing_camera) ** 5
     share = np.ones(count, np.float32)

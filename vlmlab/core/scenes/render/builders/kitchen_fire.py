@@ -4,7 +4,7 @@ import numpy as np
 
 from vlmlab.core.scenes.kitchen_frame import COUNTER_DEPTH
 from vlmlab.core.scenes.render import kitchen_textures
-from vlmlab.core.scenes.render.builders.kitchen_parts import gas_ring, pan, plume, sheet, tongue
+from vlmlab.core.scenes.render.builders.kitchen_parts import billow, gas_ring, pan, plume, sheet, tongue
 from vlmlab.core.scenes.render.kitchen_range import BURNERS, GRATE_ABOVE_ANCHOR
 from vlmlab.core.scenes.render.mesh import Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.primitives import lathe, quad, sphere
@@ -53,9 +53,7 @@ def build_pan_counter(item: SceneObject, rng: np.random.Generator) -> Mesh:
 def build_smoke(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a burnt pan on the right back burner and a dark cloud that rises from it to the hood and past."""
     x, y = BURNERS[3]
-    thick = plume(rng, width=0.5, height=0.95, sheets=7, shade=0.03, opacity=0.97, lean=0.4)
-    wide = plume(rng, width=0.75, height=1.15, sheets=6, shade=0.06, opacity=0.95, lean=0.6)
-    cloud = merge([thick.moved(z=0.02), wide.moved(y=-0.05, z=0.1)])
+    cloud = billow(rng, rise=0.95, lean=0.5, sizes=(0.11, 0.34), puffs=16, shade=0.035).moved(z=0.1)
     burnt = pan(is_burnt=True).moved(yaw=0.5 + float(rng.uniform(0, 0.3)))
     return merge([burnt, cloud]).moved(x, y, GRATE_ABOVE_ANCHOR)
 
@@ -92,5 +90,5 @@ def build_towel_burning(item: SceneObject, rng: np.random.Generator) -> Mesh:
         y = FRONT - 0.05 + float(rng.uniform(0.0, 0.12))
         z = half + float(rng.uniform(-0.22, 0.0))
         parts.append(quad((x, y, z), (width, 0, 0), (0, 0, half), tongue(number, is_gas=False)))
-    cloud = plume(rng, width=0.42, height=0.6, sheets=4, shade=0.1, opacity=0.75)
-    return merge([*parts, cloud.moved(TOWEL_X, FRONT + 0.05, 0.2)])
+    cloud = billow(rng, rise=0.6, lean=0.05, sizes=(0.07, 0.2), puffs=9, shade=0.09)
+    return merge([*parts, cloud.moved(TOWEL_X, FRONT + 0.12, 0.2)])

@@ -91,5 +91,5 @@ def build_microwave_open_hot(item: SceneObject, rng: np.random.Generator) -> Mes
         _bowl(rng).moved(middle, -0.04, WALL + 0.012),
         _door(shell).moved(yaw=turn).moved(LEFT + 0.006, -DEPTH / 2 - 0.008, HEIGHT / 2),
     ]
-    steam = plume(rng, width=0.26, height=0.42, sheets=5, shade=0.95, opacity=0.85)
-    return merge([*parts, steam.moved(middle + 0.02, -DEPTH / 2 + 0.01, 0.1)])
+    steam = plume(rng, width=0.24, height=0.42, sheets=3, shade=0.95, opacity=0.75)
+    return merge([*parts, steam.moved(middle + 0.02, -DEPTH / 2 + 0.01, 0.12)])

@@ -15,8 +15,8 @@ PAN_RADIUS = 0.14
 
 
 def glass(opacity: float = 0.38) -> Material:
-    """Return window-clear glass; thin sheets of it still count as seen."""
-    return Material((0.42, 0.52, 0.56), opacity=opacity, reflectance=0.12, roughness=0.06, name="glass")
+    """Return glass that a person can make out; thin sheets of it still count as seen."""
+    return Material((0.5, 0.66, 0.72), opacity=opacity, reflectance=0.14, roughness=0.06, name="glass")
 
 
 def water(opacity: float = 0.5) -> Material:
@@ -27,17 +27,20 @@ def water(opacity: float = 0.5) -> Material:
 def tumbler(*, filled: float = 0.0, height: float = 0.15) -> Mesh:
     """Return a drinking glass that stands on z = 0, with water up to a share of its height."""
     low, high = 0.033, 0.044
-    rim = glass(0.95)
+    rim = Material((0.85, 0.95, 0.98), opacity=0.96, reflectance=0.2, roughness=0.1, name="glass rim")
     parts = [
         lathe([[low, 0], [high, height]], glass(), around=32),
-        torus(high, 0.0018, rim, around=32).moved(z=height),
+        torus(high, 0.0024, rim, around=32).moved(z=height),
         lathe([[low, 0.0], [low * 0.97, 0.012], [1e-4, 0.012]], glass(0.6), around=32),
         torus(low, 0.002, rim, around=28).moved(z=0.002),
     ]
     if filled > 0:
-        level = height * filled
+        level, blue = (
+            height * filled,
+            Material((0.2, 0.48, 0.68), opacity=0.6, reflectance=0.1, roughness=0.1),
+        )
         reach = low + (high - low) * filled - 0.003
-        parts.append(lathe([[low - 0.003, 0.013], [reach, level]], water(0.42), around=28))
+        parts.append(lathe([[low - 0.003, 0.013], [reach, level]], blue, around=28))
         parts.append(lathe([[reach, level], [1e-4, level]], water(0.75), around=28))
     return merge(parts)
 
@@ -111,6 +114,30 @@ def plume(
         half = width / 2 * float(rng.uniform(0.85, 1.1))
         centre = (x, -spacing * (number - sheets / 2) - lean / 2, height / 2)
         parts.append(quad(centre, (half, 0, 0), (0, -lean / 2, height / 2), material))
+    return merge(parts)
+
+
+def billow(
+    rng: np.random.Generator,
+    *,
+    rise: float,
+    lean: float,
+    sizes: tuple[float, float],
+    puffs: int,
+    shade: float,
+) -> Mesh:
+    """Return a dark cloud of overlapping balls that widens as it rises and leans towards the camera (-Y)."""
+    parts = []
+    for number in range(puffs):
+        share = (number + 0.5) / puffs
+        half = (sizes[0] + (sizes[1] - sizes[0]) * share) * float(rng.uniform(0.85, 1.15))
+        spread = half * 0.5
+        x, z = float(rng.uniform(-spread, spread)), rise * share + float(rng.uniform(-0.03, 0.03))
+        tone = shade * float(rng.uniform(0.6, 2.2))
+        texture = kitchen_textures.puff(int(rng.integers(8)))
+        material = Material((tone, tone, tone), texture, 0.88, 0.0, 1.0, name="smoke")
+        y = -lean * share - 0.012 * (number % 5)
+        parts.append(quad((x, y, z), (half, 0, 0), (0, 0, half), material))
     return merge(parts)
 
 

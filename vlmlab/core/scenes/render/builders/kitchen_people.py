@@ -123,12 +123,12 @@ def build_child_on_stool(item: SceneObject, rng: np.random.Generator) -> Mesh:
 @lru_cache(maxsize=1)
 def _alarmed() -> Mesh:
     body = bodies.with_hem(bodies.body_of("h_woman_reach"), at=0.97, half_width=0.25)
-    mouth = sphere(0.021, paint(0.05, 0.01, 0.01), around=10).moved(scale=(0.8, 0.45, 1.25))
-    return merge([body, mouth.moved(0, -0.205, 1.474)])
+    mouth = sphere(0.016, paint(0.05, 0.01, 0.01), around=10).moved(scale=(0.9, 0.4, 1.1))
+    return merge([body, mouth.moved(0, -0.209, 1.477)])
 
 
 def build_adult_reacting(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return an alarmed adult, mouth open, who holds up a hand and a red fire extinguisher."""
     adult = _person(_alarmed(), rng, top=(0.25, 0.4, 0.6), legs=_pick(rng, DARK))
-    bottle = load_pack("extinguisher").moved(scale=0.85, yaw=-0.4)
-    return merge([adult, bottle.moved(x=-0.30, y=-0.66, z=1.06)])
+    bottle = load_pack("extinguisher").moved(scale=0.75, yaw=-0.4)
+    return merge([adult, bottle.moved(x=-0.35, y=-0.64, z=1.08)])

@@ -9,7 +9,7 @@ from vlmlab.core.scenes.render.packs import load_pack
 from vlmlab.core.scenes.render.primitives import box, cylinder, lathe, torus, triangles, tube
 from vlmlab.core.scenes.scene import SceneObject
 
-BLADE = Material((0.6, 0.61, 0.63), reflectance=0.5, roughness=0.22, name="blade")
+BLADE = Material((0.3, 0.31, 0.33), reflectance=0.4, roughness=0.25, name="blade")
 BLADE_LENGTH = 0.23
 GRIPS: tuple[Colour, ...] = ((0.75, 0.1, 0.02), (0.05, 0.18, 0.6), (0.9, 0.5, 0.02))
 SHARDS, LARGE_SHARDS = 40, 9
@@ -71,7 +71,7 @@ def build_scissors_open(item: SceneObject, rng: np.random.Generator) -> Mesh:
         _half_of_scissors(side, grip).moved(yaw=side * 0.4).moved(z=0.008 + 0.0035 * side) for side in (-1, 1)
     ]
     pin = cylinder(0.007, 0.016, STEEL, around=14)
-    return merge([*halves, pin]).moved(scale=1.4, yaw=float(rng.uniform(-0.5, 0.5)))
+    return merge([*halves, pin]).moved(scale=1.55, yaw=float(rng.uniform(-0.5, 0.5)))
 
 
 def _shard(size: float, rng: np.random.Generator) -> Mesh:
@@ -81,9 +81,9 @@ def _shard(size: float, rng: np.random.Generator) -> Mesh:
     reach = size * rng.uniform(0.55, 1.2, count)
     outline = np.stack([reach * np.cos(angle), reach * np.sin(angle), 0 * angle], -1)
     faces = [[0, n, n + 1] for n in range(1, count - 1)]
-    pane = triangles(outline, faces, glass(float(rng.uniform(0.4, 0.6))))
-    edge = Material((0.85, 0.95, 0.95), opacity=0.92, reflectance=0.2, roughness=0.1, name="glass edge")
-    return merge([pane, tube(np.concatenate([outline, outline[:1]]), 0.0018, edge, around=4)])
+    pane = triangles(outline, faces, glass(float(rng.uniform(0.45, 0.65))))
+    edge = Material((0.9, 1.0, 1.0), opacity=0.97, reflectance=0.2, roughness=0.1, name="glass edge")
+    return merge([pane, tube(np.concatenate([outline, outline[:1]]), 0.0024, edge, around=4)])
 
 
 def build_glass_floor(item: SceneObject, rng: np.random.Generator) -> Mesh:
@@ -98,7 +98,7 @@ def build_glass_floor(item: SceneObject, rng: np.random.Generator) -> Mesh:
         shard = shard.moved(yaw=float(rng.uniform(0, 2 * np.pi)))
         x, y = float(reach * np.cos(angle)) * 1.2, float(reach * np.sin(angle)) * 0.75
         parts.append(shard.moved(x, y, 0.004 - float(shard.bounds[0][2])))
-    return merge([*parts, _broken_foot(rng).moved(0.05, 0.03, scale=1.5)])
+    return merge([*parts, _broken_foot(rng).moved(0.05, 0.03, scale=1.7)])
 
 
 def _broken_foot(rng: np.random.Generator) -> Mesh:
