@@ -30,7 +30,15 @@ class ConceptError(VlmLabError):
 
 
 class GenerationError(VlmLabError):
-    """A scene could not be made; never a failure of the system under test."""
+    """A scene could not be made; never a failure of the system under test.
+
+    Attributes:
+        cost_usd: what was paid in vain.
+        n_refusals: how often a provider refused to draw it.
+    """
+
+    cost_usd: float = 0.0
+    n_refusals: int = 0
 
 
 class SourceAwayError(GenerationError):

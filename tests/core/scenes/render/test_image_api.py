@@ -18,7 +18,7 @@ from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
 from vlmlab.core.scenes.render.backends import SCENE_BACKENDS, load_backend
 from vlmlab.core.scenes.render.cache import decode_scene, encode_scene
-from vlmlab.core.scenes.render.image_api import ImageApiSource, NoPictureError, Tally
+from vlmlab.core.scenes.render.image_api import ImageApiSource, Tally
 from vlmlab.core.scenes.render.image_api_calls import REST_S, PictureCalls
 from vlmlab.core.scenes.render.image_api_gemini import GeminiImages
 from vlmlab.core.scenes.render.image_api_openai import OpenAIImages
@@ -166,10 +166,9 @@ def test_a_refusal_is_tried_again_with_other_words_and_then_a_generation_error_w
     source = source_at(max_attempts=3)
     peer.next(openai.BLOCKED, openai.BLOCKED, openai.REJECTED)
 
-    with pytest.raises(NoPictureError) as error:
+    with pytest.raises(GenerationError) as error:
         source.generate(SET, seed=1)
 
-    assert isinstance(error.value, GenerationError)
     assert not isinstance(error.value, SourceAwayError)
     assert "safety_violations=[violence]”) (2x)" in error.value.message
     assert (error.value.n_refusals, error.value.cost_usd) == (3, 0.0)
@@ -200,7 +199,7 @@ def test_an_unusable_picture_is_paid_and_another_is_asked_for(source_at, peer, c
     source.generate(SET, seed=9)  # the settings work
     peer.next(*[openai.picture_of(content)] * 2)
 
-    with pytest.raises(NoPictureError) as error:
+    with pytest.raises(GenerationError) as error:
         source.generate(SET, seed=1)
 
     assert words in error.value.message
@@ -215,7 +214,7 @@ def test_what_a_second_system_does_not_see_is_asked_for_again_and_then_listed(so
         return ("pedestrian",) if len(looked_at) < 3 else ()
 
     source = source_at(context=BackendContext(presence=presence), max_attempts=2)
-    with pytest.raises(NoPictureError) as error:
+    with pytest.raises(GenerationError) as error:
         source.generate(SET, seed=1)
     scene = source.generate(SET, seed=2)
 
@@ -224,6 +223,16 @@ def test_what_a_second_system_does_not_see_is_asked_for_again_and_then_listed(so
     assert f"the picture does not show {label} (2x)" in error.value.message
     assert (error.value.cost_usd, scene.cost_usd) == (0.08, 0.04)
     assert source.tally == Tally(n_pictures=1, n_unfit=2, cost_usd=pytest.approx(0.12))
+
+
+def test_what_was_paid_before_the_second_system_went_away_is_not_lost(source_at):
+    def presence(_png, _domain, _concepts):
+        raise SourceAwayError("It is switched off.")
+
+    with pytest.raises(SourceAwayError) as error:
+        source_at(context=BackendContext(presence=presence)).generate(SET, seed=1)
+
+    assert (error.value.message, error.value.cost_usd) == ("It is switched off.", 0.04)
 
 
 def test_a_lower_threshold_takes_a_picture_that_shows_a_part_and_says_what_it_lacks(source_at):
@@ -271,7 +280,7 @@ def test_a_request_refused_after_others_worked_is_laid_at_the_prompts_door(sourc
     source.generate(SET, seed=1)
     peer.next(openai.WRONG_SIZE)
 
-    with pytest.raises(NoPictureError) as error:
+    with pytest.raises(GenerationError) as error:
         source.generate(SET, seed=2)
 
     assert "The one attempt did not give a picture" in error.value.message
@@ -329,7 +338,7 @@ def test_no_key_stands_in_identity_provenance_description_cache_or_errors(source
     peer.next(openai.picture_of(drawn("x", (64, 48)), revised_prompt=f"A cone for {OPENAI_KEY}."))
     scene = source.generate(SET, seed=1)
     peer.next(openai.error(400, f"moderation of {OPENAI_KEY}", name="moderation_blocked"))
-    with pytest.raises(NoPictureError) as refusal:
+    with pytest.raises(GenerationError) as refusal:
         source.generate(SET, seed=2)
     peer.next(WRONG_KEY)
     with pytest.raises(SourceAwayError) as wrong_key:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from vlmlab.core.errors import GenerationError, ImageError, SourceAwayError, VlmLabError
 from vlmlab.core.images import sha256_of
@@ -26,18 +26,6 @@ _ROUNDING = 1e-9
 _MOST_REASON = 200
 
 
-class NoPictureError(GenerationError):
-    """No attempt gave a picture that shows the set.
-
-    Attributes:
-        cost_usd: what the attempts cost all the same.
-        n_refusals: attempts that the provider refused.
-    """
-
-    cost_usd: float = 0.0
-    n_refusals: int = 0
-
-
 @dataclass(frozen=True)
 class Tally:
     """What a source did since it was loaded.
@@ -55,6 +43,24 @@ class Tally:
     n_refusals: int = 0
     n_unfit: int = 0
     cost_usd: float = 0.0
+
+
+@dataclass
+class _Bill:
+    """What the attempts for one scene cost and came to.
+
+    Attributes:
+        reasons: why an attempt gave no picture -> how often.
+    """
+
+    cost_usd: float = 0.0
+    n_refusals: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    def note(self, reason: str) -> None:
+        """Count why an attempt gave no picture."""
+        plain = storable_text(reason)[:_MOST_REASON].rstrip(".")
+        self.reasons[plain] = self.reasons.get(plain, 0) + 1
 
 
 @dataclass(frozen=True)
@@ -127,8 +133,8 @@ class ImageApiSource:
 
         Raises:
             SourceAwayError: the provider cannot be reached, or refuses every call.
-            NoPictureError: no attempt gave a picture that shows the set; says why, and how often.
-            GenerationError: the set's words are too long.
+            GenerationError: no attempt gave a picture that shows the set, with each reason and its number;
+                or the set's words are too long.
         """
         cache_key = hashlib.sha256("\n".join([self.identity, str(seed), *concepts]).encode()).hexdigest()
         stored = self._cache.get(cache_key) if self._cache is not None else None
@@ -145,31 +151,41 @@ class ImageApiSource:
         self._calls.close()
 
     def _made(self, concepts: Key, seed: int) -> GeneratedScene:
-        """Ask attempt after attempt; a refusal counts as one, because other background words may pass."""
-        reasons: dict[str, int] = {}
-        cost, n_refusals = 0.0, 0
-        for attempt in range(self._params.max_attempts):
-            call = self._call(concepts, seed, attempt)
-            try:
-                made = self._calls.ask(call)
-            except CallFailure as failure:
-                if self._is_away(failure):
-                    raise _away(failure) from None
-                is_refusal = failure.kind == "filtered"
-                n_refusals += is_refusal
-                self._count(n_refusals=int(is_refusal), n_unfit=int(not is_refusal))
-                _note(reasons, failure.message)
-                continue
-            price = cost_of_picture(self._params, made)
-            cost += price
-            self._count(cost_usd=price)
-            looked_at = self._looked_at(made, concepts)
-            if isinstance(looked_at, _Seen):
-                self._count(n_pictures=1)
-                return self._scene(looked_at, call, concepts, seed=seed, attempt=attempt, cost=cost)
-            self._count(n_unfit=1)
-            _note(reasons, looked_at)
-        raise self._no_picture(concepts, reasons, cost, n_refusals)
+        """Ask attempt after attempt; an error says what was paid before it."""
+        bill = _Bill()
+        try:
+            for attempt in range(self._params.max_attempts):
+                call = self._call(concepts, seed, attempt)
+                seen = self._attempted(call, concepts, bill)
+                if seen is not None:
+                    self._count(n_pictures=1)
+                    return self._scene(seen, call, concepts, seed=seed, attempt=attempt, cost=bill.cost_usd)
+            raise self._no_picture(concepts, bill)
+        except GenerationError as error:
+            error.cost_usd, error.n_refusals = bill.cost_usd, bill.n_refusals
+            raise
+
+    def _attempted(self, call: PictureCall, concepts: Key, bill: "_Bill") -> "_Seen | None":
+        """Ask once; a refusal counts as an attempt, because other background words may pass."""
+        try:
+            made = self._calls.ask(call)
+        except CallFailure as failure:
+            if self._is_away(failure):
+                raise _away(failure) from None
+            is_refusal = failure.kind == "filtered"
+            bill.n_refusals += is_refusal
+            bill.note(failure.message)
+            self._count(n_refusals=int(is_refusal), n_unfit=int(not is_refusal))
+            return None
+        price = cost_of_picture(self._params, made)
+        bill.cost_usd += price
+        self._count(cost_usd=price)
+        looked_at = self._looked_at(made, concepts)
+        if isinstance(looked_at, _Seen):
+            return looked_at
+        bill.note(looked_at)
+        self._count(n_unfit=1)
+        return None
 
     def _is_away(self, failure: CallFailure) -> bool:
         """Return whether a failure says that no picture of any set will come.
@@ -257,19 +273,15 @@ class ImageApiSource:
             cost_usd=cost,
         )
 
-    def _no_picture(
-        self, concepts: Key, reasons: dict[str, int], cost: float, n_refusals: int
-    ) -> NoPictureError:
-        listed = "; ".join(f"{reason} ({count}x)" for reason, count in sorted(reasons.items()))
+    def _no_picture(self, concepts: Key, bill: "_Bill") -> GenerationError:
+        listed = "; ".join(f"{reason} ({number}x)" for reason, number in sorted(bill.reasons.items()))
         n_attempts = self._params.max_attempts
         what = "The one attempt" if n_attempts == 1 else f"None of {n_attempts} attempts"
         verb = "did not give" if n_attempts == 1 else "gave"
-        error = NoPictureError(
+        return GenerationError(
             f"{what} {verb} a picture of {self._labels(concepts)}: {listed}.",
             hint="Use fewer concepts at once, other words for them, or another picture source.",
         )
-        error.cost_usd, error.n_refusals = cost, n_refusals
-        return error
 
     def _count(self, *, cost_usd: float = 0.0, **counts: int) -> None:
         with self._lock:
@@ -309,11 +321,6 @@ def check_image_api(_domain: Domain, params: ImageApiParams, context: BackendCon
         raise _away(failure) from None
     except VlmLabError as error:
         raise _unusable(error) from error
-
-
-def _note(reasons: dict[str, int], reason: str) -> None:
-    plain = storable_text(reason)[:_MOST_REASON].rstrip(".")
-    reasons[plain] = reasons.get(plain, 0) + 1
 
 
 def _away(failure: CallFailure) -> SourceAwayError:
