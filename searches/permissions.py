@@ -68,6 +68,7 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "sample_redraw": RESEARCHERS,
     "run_create": RESEARCHERS,
     "run_estimate": RESEARCHERS,
+    "run_concepts": RESEARCHERS,
     "run_clone": RESEARCHERS,
     "run_cancel": RESEARCHERS,
     "run_pause": RESEARCHERS,

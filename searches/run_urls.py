@@ -8,6 +8,7 @@ urlpatterns = [
     path("runs/", runs.run_list, name="run_list"),
     path("runs/new/", run_create.run_create, name="run_create"),
     path("runs/estimate/", run_create.run_estimate, name="run_estimate"),
+    path("runs/concepts/", run_create.run_concepts, name="run_concepts"),
     path("runs/compare/", compare.run_compare, name="run_compare"),
     path("runs/<int:pk>/", runs.run_detail, name="run_detail"),
     path("runs/<int:pk>/progress/", runs.run_progress, name="run_progress"),

@@ -24,6 +24,7 @@ from searches.api.shapes.runs import (
 )
 from searches.forms.run import default_name
 from searches.models import Campaign, SutRecord, User
+from searches.services.domain_store import find_domain
 from searches.services.request_keys import RequestKey, RequestKeyError, remember, started_before
 from searches.services.run_pages import runs_for_list
 from vlmlab.core.errors import ConfigError
@@ -69,7 +70,7 @@ def start_campaign(
         config=config,
         suts=suts,
         domain_slug=payload.domain,
-        name=payload.name or default_name(config, payload.domain),
+        name=payload.name or default_name(config, find_domain(payload.domain)),
         run_seed=payload.seed,
         by=person,
         finds_twin=not key,

@@ -9,12 +9,13 @@ from pydantic.fields import FieldInfo
 
 from searches.forms.fields import RowsField
 from searches.models import SutRecord, Trial
-from searches.services.domain_store import current_domains, find_domain
+from searches.services.domain_store import current_domains
 from searches.services.source_obstacles import all_source_choices, backend_obstacle
 from vlmlab.core.complaints import number_wanted
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.revelio.config import CHOICE_LABELS, PRESETS, RevelioConfig, config_from_values
 from vlmlab.core.revelio.space import allowed_masks
+from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.web.evidence import set_words
 
@@ -78,7 +79,7 @@ class RunForm(forms.Form):
         suts = self.fields["suts"]
         assert isinstance(suts, forms.ModelMultipleChoiceField)
         suts.queryset = SutRecord.objects.filter(is_enabled=True)
-        domains = current_domains()
+        self.domains = domains = current_domains()
         choice = self.fields["domain"]
         assert isinstance(choice, forms.ChoiceField)
         choice.choices = [(domain.slug, domain.title) for domain in domains]
@@ -89,6 +90,12 @@ class RunForm(forms.Form):
         for name in config_field_names():
             self.fields[name] = form_field(RevelioConfig.model_fields[name], name, concepts=concepts)
 
+    @property
+    def chosen_domain(self) -> Domain:
+        """The domain that the form names, the first one while it names none that is known."""
+        slug = self["domain"].value()
+        return next((domain for domain in self.domains if domain.slug == slug), self.domains[0])
+
     def clean(self) -> dict[str, Any]:
         """Build the configuration; what is wrong with it stands at its field."""
         cleaned = super().clean() or {}
@@ -98,7 +105,7 @@ class RunForm(forms.Form):
         values = {name: cleaned[name] for name in config_field_names()}
         backend = cleaned.get("backend") or EMBEDDED
         values |= {"image_width": int(width), "image_height": int(height), "backend": backend}
-        domain = find_domain(cleaned["domain"])
+        domain = self.chosen_domain
         obstacle = backend_obstacle(backend, domain)
         if obstacle:
             self.add_error("backend", obstacle)
@@ -110,7 +117,7 @@ class RunForm(forms.Form):
             self.add_error(error.field if error.field in self.fields else None, str(error))
             return cleaned
         cleaned["config"] = config
-        cleaned["name"] = cleaned["name"] or default_name(config, cleaned["domain"])
+        cleaned["name"] = cleaned["name"] or default_name(config, domain)
         return cleaned
 
     def group(self, names: tuple[str, ...]) -> list[forms.BoundField]:
@@ -211,12 +218,12 @@ def config_values(values: dict[str, Any]) -> dict[str, Any]:
     return rest | {"image_size": size if size in IMAGE_SIZES else "448x336"}
 
 
-def default_name(config: RevelioConfig, domain_slug: str) -> str:
+def default_name(config: RevelioConfig, domain: Domain) -> str:
     """Return a name that says what is searched: ``Driving, sits, 60 inferences``."""
     algorithm = (
         f"{config.algorithm}, minimal" if config.algorithm == "sits" and config.minimal else config.algorithm
     )
-    return f"{find_domain(domain_slug).title}, {algorithm}, {config.inference_budget:,} inferences"
+    return f"{domain.title}, {algorithm}, {config.inference_budget:,} inferences"
 
 
 def _limits(info: FieldInfo) -> tuple[float | None, float | None]:

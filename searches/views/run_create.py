@@ -12,7 +12,7 @@ from searches import launch
 from searches.forms import run as run_form
 from searches.forms.run import RunForm
 from searches.models import SearchRun, User
-from searches.services.domain_store import find_domain
+from searches.services.domain_store import domain_slugs
 from searches.services.runs import clone_values
 from searches.services.search_plans import SearchPlan, plan_search
 from searches.services.set_pages import trial_to_ask_again
@@ -54,6 +54,8 @@ def run_create(request: HttpRequest) -> HttpResponse:
         return _ask_again(request, request.GET["again"])
     preset = request.GET.get("preset", run_form.DEFAULT_PRESET)
     values = run_form.initial_values(preset if preset in PRESETS else run_form.DEFAULT_PRESET)
+    if request.GET.get("domain") in domain_slugs():
+        values["domain"] = request.GET["domain"]
     sut_pk = asked_number(request.GET.get("sut", ""))
     if sut_pk is not None:
         values["suts"] = [sut_pk]
@@ -85,6 +87,14 @@ def run_estimate(request: HttpRequest) -> HttpResponse:
     return render(request, "searches/run_estimate.html", {"estimate": _plan(form), "form": form})
 
 
+@require_GET
+def run_concepts(request: HttpRequest) -> HttpResponse:
+    """Draw the choice of concepts of the domain that the form names (when that changes)."""
+    chosen = {name: request.GET.getlist(name) for name in run_form.CONCEPTS}
+    form = RunForm(initial=chosen | {"domain": request.GET.get("domain", "")})
+    return render(request, "searches/run_concepts.html", {"form": form} | _concepts(form))
+
+
 def _source(number: str) -> SearchRun | None:
     """Return the run whose settings were copied."""
     pk = asked_number(number)
@@ -92,7 +102,6 @@ def _source(number: str) -> SearchRun | None:
 
 
 def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:
-    domain = find_domain("driving")
     fine = [(title, form.group(names)) for title, names in run_form.FINE_SETTINGS.items()]
     return {
         "form": form,
@@ -104,14 +113,24 @@ def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:
         "afterwards": form.group(run_form.AFTERWARDS),
         "fine": fine,
         "has_fine_errors": any(field.errors for _, fields in fine for field in fields),
+        "estimate": _plan(form),
+        "has_worker": any(worker.is_alive for worker in workers_now()),
+    } | _concepts(form)
+
+
+def _concepts(form: RunForm) -> dict[str, Any]:
+    """Return the concepts of the chosen domain; what another domain had chosen is left behind."""
+    domain = form.chosen_domain
+    chosen = {
+        name: [one for one in form[name].value() or () if one in domain.index] for name in run_form.CONCEPTS
+    }
+    return {
         "has_concept_errors": any(form[name].errors for name in run_form.CONCEPTS),
         "domain": domain,
         "concept_groups": [
             (name, list(rows)) for name, rows in groupby(domain.concepts, lambda one: one.category)
         ],
-        "chosen": {name: list(form[name].value() or ()) for name in run_form.CONCEPTS},
-        "estimate": _plan(form),
-        "has_worker": any(worker.is_alive for worker in workers_now()),
+        "chosen": chosen,
     }
 
 
