@@ -57,6 +57,15 @@ def current_domain(slug: str) -> Domain:
     )
 
 
+def shell_domain(slug: str) -> Domain:
+    """Return a built-in domain as the lab comes with it, which needs no database, or one that the site keeps.
+
+    Raises:
+        ConceptError: there is no such domain.
+    """
+    return load_domain(slug) if slug in DOMAIN_SLUGS else current_domain(slug)
+
+
 def domain_slugs(*, with_archived: bool = False) -> tuple[str, ...]:
     """Return the slugs of all domains, the built-in ones first."""
     rows = DomainRecord.objects.all() if with_archived else DomainRecord.objects.filter(is_archived=False)

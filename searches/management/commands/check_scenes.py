@@ -11,10 +11,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from searches.services.domain_store import find_domain
+from searches.services.domain_store import shell_domain
 from searches.services.scene_sources import scene_source
 from vlmlab.core.errors import GenerationError, VlmLabError
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.core.scenes.render.presence_report import (
@@ -66,7 +65,7 @@ class Command(BaseCommand):
             raise CommandError("--sets: at least 1.")
         started = time.perf_counter()
         try:
-            domain = _domain(options["domain"])
+            domain = shell_domain(options["domain"])
             sets = draw_sets(
                 domain, count=options["sets"], seed=options["seed"], max_size=options["max_size"]
             )
@@ -100,11 +99,6 @@ class Command(BaseCommand):
         elif number % 50 == 0 or number == total:
             self.stderr.write(f"{number}/{total}")
         return result
-
-
-def _domain(slug: str) -> Domain:
-    """Return a built-in domain as the lab comes with it, or one that the site keeps."""
-    return load_domain(slug) if slug in DOMAIN_SLUGS else find_domain(slug)
 
 
 def _quick_check(domain: Domain) -> Check:

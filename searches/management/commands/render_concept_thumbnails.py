@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from PIL import Image
 
-from searches.services.domain_store import find_domain
+from searches.services.domain_store import shell_domain
 from searches.services.scene_sources import scene_source
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.scene import GeneratedScene
@@ -37,7 +37,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Draw and write each picture."""
-        domain = find_domain(options["domain"])
+        domain = shell_domain(options["domain"])
         folder = options["out"] or settings.BASE_DIR / "static" / "img" / "concepts" / domain.slug
         folder.mkdir(parents=True, exist_ok=True)
         source = scene_source(domain, width=WIDTH * DRAWN_AT, height=HEIGHT * DRAWN_AT)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from searches.services.domain_store import find_domain
+from searches.services.domain_store import shell_domain
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.generator import make_scene_source
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         width, height = self._size(options["size"])
         out = options["out"] or Path(f"{options['domain']}_sheet.png")
         try:
-            domain = find_domain(options["domain"])
+            domain = shell_domain(options["domain"])
             source = make_scene_source(
                 domain=domain.slug, width=width, height=height, quality=options["quality"]
             )

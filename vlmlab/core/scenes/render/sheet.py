@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 
+import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from vlmlab.core.errors import GenerationError
@@ -28,16 +29,25 @@ class SheetCell:
 def showcase_sets(domain: Domain) -> tuple[Key, ...]:
     """Return one set for each concept, in catalogue order.
 
-    A concept that needs company (a modifier) gets the first concept that makes the pair valid; entities are
-    tried before others. A pair that shows another concept already is used again rather than left out.
+    A concept that needs company gets the smallest valid set that holds it, with things before other concepts
+    and in catalogue order. A set that shows another concept already is used again rather than left out.
     """
-    company = sorted(domain.concepts, key=lambda concept: concept.kind != "entity")
-    sets = []
-    for concept in domain.concepts:
-        alone = domain.canonical((concept.id,))
-        pairs = [domain.canonical((concept.id, other.id)) for other in company if other.id != concept.id]
-        sets.append(next((key for key in (alone, *pairs) if domain.is_compatible(key)), alone))
-    return tuple(sets)
+    return tuple(_smallest_sets(domain, concept.id)[0] for concept in domain.concepts)
+
+
+def _smallest_sets(domain: Domain, concept_id: str) -> list[Key]:
+    """Return all valid sets of the smallest size that hold a concept, those with things in company first."""
+    masks = domain.universe(required=(concept_id,))
+    if not len(masks):
+        return [(concept_id,)]
+    sizes = np.bitwise_count(masks)
+    rank = {one.id: (not one.is_thing, place) for place, one in enumerate(domain.concepts)}
+    keys = [domain.key_of(int(mask)) for mask in masks[sizes == sizes.min()]]
+    return sorted(keys, key=lambda key: [rank[one] for one in key if one != concept_id])
+
+
+def _has_things_for_company(domain: Domain, key: Key, concept_id: str) -> bool:
+    return all(domain.concept(one).is_thing for one in key if one != concept_id)
 
 
 @dataclass(frozen=True)
@@ -52,17 +62,13 @@ class BlindItem:
 def blind_items(domain: Domain, *, repeats: int, seed: int) -> tuple[BlindItem, ...]:
     """Return ``repeats`` pictures of each concept in random order, for naming without labels.
 
-    A concept that cannot stand alone gets a random entity for company; every picture has a seed of its own.
+    A concept that cannot stand alone gets random company; every picture has a seed of its own.
     """
     rng = rng_for(seed, "sheet", "blind")
-    entities = [concept.id for concept in domain.concepts if concept.is_thing]
     items = []
     for concept in domain.concepts:
-        alone = domain.canonical((concept.id,))
-        pairs = [domain.canonical((concept.id, other)) for other in entities if other != concept.id]
-        valid = (
-            [alone] if domain.is_compatible(alone) else [key for key in pairs if domain.is_compatible(key)]
-        )
+        smallest = _smallest_sets(domain, concept.id)
+        valid = [key for key in smallest if _has_things_for_company(domain, key, concept.id)] or smallest
         for _ in range(repeats):
             key = valid[int(rng.integers(len(valid)))]
             items.append(BlindItem(concept.id, key, int(rng.integers(2**31))))
