@@ -17,6 +17,7 @@ from searches.services.prerender import draw_ahead, share_batch
 from searches.services.scene_sources import scene_source
 from searches.services.sut_signals import stopping_when
 from searches.services.suts import LoadedSut, asking_of
+from vlmlab.core.errors import DrawingStoppedError
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
 from vlmlab.core.revelio.types import Query
 from vlmlab.core.suts.asking import choice_prompt
@@ -171,11 +172,13 @@ def _draw(
             if should_stop():
                 raise BatchInterrupted
             started = time.monotonic()
-            prepared.append(
-                live.method.prepare(
+            try:
+                sample = live.method.prepare(
                     query, domain=live.domain, source=source, config=config, run_seed=run.run_seed
                 )
-            )
+            except DrawingStoppedError:
+                raise BatchInterrupted from None
+            prepared.append(sample)
             times.append((time.monotonic() - started) * 1000)
     return prepared, times
 

@@ -12,7 +12,7 @@ from searches.models import PictureSource, SearchRun
 from searches.services.scene_sources import find_source
 from searches.services.source_context import backend_kind, source_params
 from searches.services.spending import SMALLEST_USD, SpendingLimitError, run_cap_of
-from vlmlab.core.errors import GenerationError, SourceAwayError, VlmLabError
+from vlmlab.core.errors import DrawingStoppedError, GenerationError, SourceAwayError, VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.core.scenes.scene import GeneratedScene, SceneSource
@@ -61,7 +61,8 @@ class BilledSource:
             self.bill.cost_usd += float(getattr(error, "cost_usd", 0.0))
             if not isinstance(error, SourceAwayError):
                 self.bill.n_refusals += int(getattr(error, "n_refusals", 0)) or 1
-            self.bill.last_error = str(error)
+            if not isinstance(error, DrawingStoppedError):
+                self.bill.last_error = str(error)
             raise
         self.bill.n_pictures += 1
         self.bill.cost_usd += scene.cost_usd
@@ -124,7 +125,7 @@ def most_pictures_cost(config: RevelioConfig) -> float | None:
 
 @transaction.atomic
 def _write(run: SearchRun, source: PictureSource, bill: PictureBill) -> None:
-    if not (bill.n_pictures or bill.n_refusals or bill.last_error):
+    if not (bill.n_pictures or bill.n_refusals or bill.cost_usd or bill.last_error):
         return
     values = {
         "n_pictures": F("n_pictures") + bill.n_pictures,

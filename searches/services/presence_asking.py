@@ -1,5 +1,6 @@
 """Asks a system whether a generated picture shows what it should: one statement a concept, true or false."""
 
+import hashlib
 import json
 import threading
 
@@ -38,6 +39,10 @@ def presence_check(record: SutRecord) -> PresenceCheck:
             concept for concept, reply in zip(concepts, replies, strict=True) if not says_true(reply)
         )
 
+    settings = json.dumps([record.kind, record.params], sort_keys=True)
+    digest = hashlib.sha256(settings.encode()).hexdigest()[:12]
+    # Part of a source's identity: a picture that one system has let pass was not looked at by another.
+    check.identity = f"{record.pk}:{digest}"  # type: ignore[attr-defined]  # functions take attributes
     return check
 
 

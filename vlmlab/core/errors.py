@@ -48,6 +48,10 @@ class SourceAwayError(GenerationError):
     """
 
 
+class DrawingStoppedError(SourceAwayError):
+    """The worker was asked to stop before a picture came; it is asked for again later."""
+
+
 class SutError(VlmLabError):
     """A system under test cannot be registered, loaded or reached."""
 

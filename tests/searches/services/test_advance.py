@@ -13,7 +13,9 @@ from searches.services.advance import advance_run
 from searches.services.leases import take_lease
 from searches.services.runs import cancel_run, pause_run, resume_run
 from searches.services.slice_ends import SliceEnd
+from tests.doubles import FlatSceneSource
 from tests.searches.engine import advance, as_new_process, run_digest, scripted, start_run
+from vlmlab.core.errors import DrawingStoppedError
 from vlmlab.core.suts.base import SutInfo
 from vlmlab.core.suts.scripted import ScriptedSut
 
@@ -241,6 +243,26 @@ def test_a_worker_asked_to_stop_puts_the_run_back_at_once():
     assert end == SliceEnd.STOPPED
     assert (run.state, run.lease_expires, run.stalls) == (RunState.QUEUED, None, 0)
     assert run.n_inferences == 8
+
+
+def test_a_source_that_stops_because_the_worker_must_puts_the_run_back_and_is_no_fault_of_the_source(
+    monkeypatch,
+):
+    run = start_run(inference_budget=20)
+    draw, drawn = FlatSceneSource.generate, []
+
+    def stopping(source, concepts, *, seed):
+        drawn.append(seed)
+        if len(drawn) == 11:
+            raise DrawingStoppedError("The worker was asked to stop before the picture came.")
+        return draw(source, concepts, seed=seed)
+
+    monkeypatch.setattr(FlatSceneSource, "generate", stopping)
+    stopped = advance(run)
+    finished = advance(run)
+
+    assert (stopped, finished) == (SliceEnd.STOPPED, SliceEnd.FINISHED)
+    assert (run.n_inferences, run.error) == (20, "")
 
 
 def test_a_late_worker_writes_nothing_once_another_has_the_run():

@@ -12,7 +12,7 @@ from tests.peers.gemini import KEY as GEMINI_KEY
 from tests.peers.openai_chat import KEY as OPENAI_KEY
 from tests.peers.openai_chat import WRONG_KEY
 from tests.peers.pictures import bomb, drawn, halves
-from vlmlab.core.errors import GenerationError, SourceAwayError
+from vlmlab.core.errors import DrawingStoppedError, GenerationError, SourceAwayError
 from vlmlab.core.images import decode_png, png_size
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
@@ -306,7 +306,7 @@ def test_a_server_that_is_gone_is_left_alone_for_a_while_and_then_asked_again(so
 def test_an_order_to_stop_sends_nothing(source_at, peer):
     source = source_at(context=BackendContext(should_stop=lambda: True))
 
-    with pytest.raises(SourceAwayError) as error:
+    with pytest.raises(DrawingStoppedError) as error:
         source.generate(SET, seed=1)
 
     assert ("asked to stop" in error.value.message, len(peer.requests)) == (True, 0)

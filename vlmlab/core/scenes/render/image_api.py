@@ -5,7 +5,7 @@ import json
 import threading
 from dataclasses import dataclass, field, replace
 
-from vlmlab.core.errors import GenerationError, ImageError, SourceAwayError, VlmLabError
+from vlmlab.core.errors import DrawingStoppedError, GenerationError, ImageError, SourceAwayError, VlmLabError
 from vlmlab.core.images import sha256_of
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.prompts_for_pictures import PROMPT_VERSION, picture_prompt
@@ -324,7 +324,8 @@ def check_image_api(_domain: Domain, params: ImageApiParams, context: BackendCon
 
 
 def _away(failure: CallFailure) -> SourceAwayError:
-    return SourceAwayError(storable_text(failure.message))
+    error = DrawingStoppedError if failure.kind == "stopped" else SourceAwayError
+    return error(storable_text(failure.message))
 
 
 def _unusable(error: VlmLabError) -> SourceAwayError:
