@@ -117,5 +117,7 @@ def _words(value: object) -> str:
     if isinstance(value, Mapping):
         return "; ".join(f"{key}: {_words(one)}" for key, one in value.items())
     if isinstance(value, list):
-        return ", ".join(" | ".join(map(_words, one)) if isinstance(one, list) else _words(one) for one in value)
+        return ", ".join(
+            " | ".join(map(_words, one)) if isinstance(one, list) else _words(one) for one in value
+        )
     return value if isinstance(value, str) else json.dumps(value)

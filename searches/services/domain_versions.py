@@ -65,7 +65,7 @@ def version_lines(slug: str, record: DomainRecord | None) -> list[VersionLine]:
     searches: Mapping[str, int] = dict(
         Campaign.objects.filter(domain=slug).order_by().values_list("domain_version").annotate(n=Count("pk"))
     )
-    before = [row.version for row in rows[1:]] + [""]
+    before = [*(row.version for row in rows[1:]), *([""] if rows else [])]
     lines = [
         VersionLine(
             version=row.version,
