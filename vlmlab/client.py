@@ -7,28 +7,32 @@ with Lab("https://lab.example.org", token) as lab:
         print(finding.words, finding.fails, finding.samples)
 """
 
-import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-import httpx2
+from vlmlab.client_calls import Values
+from vlmlab.client_datasets import DatasetCalls
+from vlmlab.client_http import part
+from vlmlab.client_types import (
+    Campaign,
+    Dataset,
+    Finding,
+    Job,
+    LabError,
+    LabTimeout,
+    Person,
+    Run,
+    Sut,
+)
 
-from vlmlab.client_http import Connection, part
-from vlmlab.client_types import Campaign, Finding, Job, LabError, LabTimeout, Person, Run, Sut, record_of
+__all__ = ["Campaign", "Dataset", "Finding", "Job", "Lab", "LabError", "LabTimeout", "Person", "Run", "Sut"]
 
-__all__ = ["Campaign", "Finding", "Job", "Lab", "LabError", "LabTimeout", "Person", "Run", "Sut"]
-
-OUTAGES = frozenset({0, 502, 503, 504})
-PATIENCE_S = 120.0  # how long waiting goes on while the lab is away, such as during an update
 RESTING = frozenset({"paused", "failed", "cancelled", "succeeded"})
-Values = Mapping[str, Any]
-Record = TypeVar("Record", Campaign, Finding, Job, Person, Run, Sut)
 
 
-class Lab:
+class Lab(DatasetCalls):
     """A lab, as the owner of a token sees it.
 
     Only reading is repeated when the connection breaks or the lab is busy; nothing that changes something is
@@ -43,35 +47,6 @@ class Lab:
         sleep: for tests: waits a number of seconds.
         clock: for tests: seconds that never go back.
     """
-
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        *,
-        timeout: float = 30.0,
-        tries: int = 4,
-        transport: httpx2.BaseTransport | None = None,
-        sleep: Callable[[float], None] = time.sleep,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._sleep, self._clock = sleep, clock
-        self._lab = Connection(url, token, timeout=timeout, tries=tries, transport=transport, sleep=sleep)
-
-    def __repr__(self) -> str:
-        return f"Lab({self._lab.url!r})"
-
-    def __enter__(self) -> "Lab":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._lab.close()
 
     def me(self) -> Person:
         """Return who the token belongs to; the cheapest way to check it."""
@@ -156,7 +131,13 @@ class Lab:
         return self._one(Job, "POST", f"/suts/{part(slug)}/calibrate")
 
     def try_sut(
-        self, slug: str, picture: bytes | str | Path | None = None, prompt: str = "", *, scene: str = ""
+        self,
+        slug: str,
+        picture: bytes | str | Path | None = None,
+        prompt: str = "",
+        *,
+        scene: str = "",
+        question: str = "",
     ) -> Job:
         """Ask a system about one picture; ``wait_for_job`` returns the answer.
 
@@ -165,10 +146,13 @@ class Lab:
             picture: a file, or its bytes (PNG, JPEG, WebP).
             prompt: own words; empty: the question of the domain.
             scene: id of the job that drew a scene, instead of a picture.
+            question: which question a picture is asked without a prompt: the short name of a domain, or
+                ``domain:rule``; empty: the driving question.
         """
         content = picture if isinstance(picture, bytes | None) else Path(picture).read_bytes()
         files = {"picture": ("picture", content)} if content is not None else None
-        words = {name: value for name, value in (("prompt", prompt), ("scene", scene)) if value}
+        asked = (("prompt", prompt), ("scene", scene), ("question", question))
+        words = {name: value for name, value in asked if value}
         return self._one(Job, "POST", f"/suts/{part(slug)}/try", data=words, files=files)
 
     def draw_scene(self, concepts: Sequence[str], *, seed: int = 0, domain: str = "driving") -> Job:
@@ -325,32 +309,6 @@ class Lab:
         """
         chosen = what or ("run" if fmt == "json" else "findings")
         return self._lab.download(f"/runs/{_number(run)}/export/{part(chosen)}.{part(fmt)}", Path(path))
-
-    def _until(
-        self, timeout: float | None, poll: float, look: Callable[[], Record], what: str
-    ) -> Iterator[Record]:
-        started, silent_since = self._clock(), None
-        while True:
-            try:
-                yield look()
-                silent_since = None
-            except LabError as error:
-                silent_since = self._clock() if silent_since is None else silent_since
-                if error.status not in OUTAGES or self._clock() - silent_since > PATIENCE_S:
-                    raise
-            if timeout is not None and self._clock() - started + poll > timeout:
-                raise LabTimeout(
-                    0,
-                    f"{what[:1].upper()}{what[1:]} did not end within {timeout:g} s.",
-                    "It goes on in the lab.",
-                )
-            self._sleep(poll)
-
-    def _all(self, kind: type[Record], address: str, filters: Values) -> list[Record]:
-        return [record_of(kind, row) for row in self._lab.pages(address, filters)]
-
-    def _one(self, kind: type[Record], method: str, address: str, **values: Any) -> Record:
-        return record_of(kind, self._lab.json(method, address, **values))
 
 
 def _number(run: Run | int) -> int:

@@ -50,6 +50,13 @@ class TryWords(Received):
         max_length=MOST_PROMPT_CHARACTERS,
         description="Own words; empty: the question of the domain.",
     )
+    question: str = Field(
+        "",
+        max_length=120,
+        description="Question for a picture without prompt and targets: the short name of a domain, or "
+        "domain:rule where rules ask questions of their own; empty: `driving`. A scene brings its own.",
+        examples=["driving", "indoor:knife_edge"],
+    )
     targets: str = Field(
         "", max_length=MOST_TARGET_CHARACTERS, description="Ask for the boxes of these things instead."
     )
@@ -179,6 +186,7 @@ def try_sut(
         upload=_bytes_of(picture) if picture else None,
         scene_id=str(words.scene or ""),
         mode="boxes" if words.targets.strip() else "text" if words.prompt.strip() else "choice",
+        question=words.question.strip(),
         own_words=words.prompt.strip(),
         targets=words.targets.strip(),
     )

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from searches.services.picture_questions import question_groups
 from searches.services.trying import MOST_PROMPT_CHARACTERS, MOST_TARGET_CHARACTERS
 
 MOST_UPLOAD_BYTES = 20_000_000
@@ -21,9 +22,15 @@ class QuestionForm(forms.Form):
     scene = forms.ChoiceField(required=False, label="Or a scene you have drawn")
     mode = forms.ChoiceField(
         label="Question",
-        choices=[("choice", "The driving question"), ("boxes", "Find things"), ("text", "My own words")],
+        choices=[("choice", "The question of a domain"), ("boxes", "Find things"), ("text", "My own words")],
         widget=forms.RadioSelect,
         initial="choice",
+    )
+    question = forms.ChoiceField(
+        label="Question for a picture",
+        required=False,
+        help_text="Used only with “The question of a domain” and for a picture of your own. A scene that you "
+        "have drawn brings its own question.",
     )
     targets = forms.CharField(
         label="Things to find",
@@ -44,6 +51,11 @@ class QuestionForm(forms.Form):
         scene = self.fields["scene"]
         assert isinstance(scene, forms.ChoiceField)
         scene.choices = [("", "No scene"), *scenes]
+        question = self.fields["question"]
+        assert isinstance(question, forms.ChoiceField)
+        question.choices = [
+            (title, [(one.id, one.words) for one in questions]) for title, questions in question_groups()
+        ]
         if not scenes:
             scene.help_text = "You have drawn none yet; a domain's page composes one."
 

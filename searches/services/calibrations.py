@@ -98,7 +98,7 @@ class CalibrationState:
         share = round(100 * (found.readable_share or 0.0))
         return (
             f"wrote readable answers to only {share} % of the calibration's questions. Unreadable answers "
-            "count as wrong, so a search would find that the format fails, not the driving."
+            "count as wrong, so a search would find that the format fails, not what the system sees."
         )
 
     def _badge(self, status: str | None, looks: Mapping[str, str]) -> CalibrationBadge:

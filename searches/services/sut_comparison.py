@@ -8,7 +8,9 @@ from uuid import UUID
 
 from searches.enums import JobKind, JobState
 from searches.models import Job, SutRecord
+from searches.services.domain_store import find_domain
 from searches.services.job_pages import JobWait, job_wait
+from searches.services.picture_questions import DEFAULT_QUESTION
 from searches.services.tried_answers import TriedAnswer, read_answer
 from vlmlab.core.boxes import iou
 from vlmlab.web.numbers import write_many
@@ -58,7 +60,10 @@ class Comparison:
         params = self.columns[0].job.params
         if params["mode"] == "boxes":
             return f"Find {params['targets']}."
-        return "The driving question." if params["mode"] == "choice" else params["prompt"][:MOST_SHOWN_WORDS]
+        if params["mode"] == "choice":
+            domain = find_domain(params.get("domain", DEFAULT_QUESTION))
+            return str(params.get("question_words") or f"The {domain.title.lower()} question.")
+        return str(params["prompt"])[:MOST_SHOWN_WORDS]
 
     @property
     def is_final(self) -> bool:

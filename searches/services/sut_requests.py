@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from searches.services.domain_store import find_domain
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.suts.asking import AskingParams, choice_prompt, localization_prompt
 from vlmlab.core.suts.base import SutRequest
@@ -34,7 +34,7 @@ class ShownRequest:
 
 
 def example_prompts(params: BaseModel) -> tuple[ShownRequest, ...]:
-    """Return the words with which a system is asked to find a thing, and for the driving question."""
+    """Return the words with which a system is asked to find a thing, and to answer a question."""
     asking = getattr(params, "asking", None)
     if not isinstance(asking, AskingParams):
         return ()
@@ -74,7 +74,7 @@ def _tidy(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _sample_question() -> str:
-    return ask_question(find_domain("driving"), ("town_town01",), seed=0).prompt
+    return ask_question(load_domain(DOMAIN_SLUGS[0]), ("town_town01",), seed=0).prompt
 
 
 @lru_cache(maxsize=1)

@@ -9,6 +9,7 @@ from django.urls import reverse
 from searches.enums import JobState
 from searches.models import Job
 from searches.services.domain_store import find_domain
+from searches.services.picture_questions import DEFAULT_QUESTION
 from vlmlab.web.boxed_pictures import BoxedPicture, BoxKind, read_box
 from vlmlab.web.numbers import write_many
 from vlmlab.web.reading_words import flag_words, reason_words
@@ -120,7 +121,7 @@ def _picture(job: Job, items: Sequence[Mapping[str, Any]], kind: BoxKind) -> Box
 
 def _letter(job: Job) -> TriedLetter:
     reading, params = job.result["reading"], job.params
-    domain = find_domain(params.get("domain", "driving"))
+    domain = find_domain(params.get("domain", DEFAULT_QUESTION))
     actions = domain.actions
     answered = params.get("actions", {}).get(reading["letter"], "")
     expected = params.get("expected_action", "")

@@ -15,12 +15,12 @@ from searches.services.call_counts import count_calls
 from searches.services.domain_store import find_domain
 from searches.services.job_holds import release
 from searches.services.job_queue import start_job
+from searches.services.picture_questions import drawn_question_params, question_params
 from searches.services.spending import check_may_spend
 from searches.services.suts import asking_of, load_sut
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.images import png_size, read_image
 from vlmlab.core.replies.choices import parse_choice
-from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.suts.asking import choice_prompt, localization_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
 from vlmlab.core.suts.storable import storable_text
@@ -46,7 +46,9 @@ class TryRequest:
         upload: bytes of a picture, or None.
         scene_id: id of a job that drew a scene, or "".
         same: SHA-256 of a stored picture that was sent before, or "".
-        mode: the driving question, own words, or the boxes of things.
+        mode: the question of a domain, own words, or the boxes of things.
+        question: which question a picture without a truth is asked in the mode ``choice``, as
+            ``picture_questions`` names it; "" for the first domain's. A drawn scene has its own.
         own_words: the prompt of the mode ``text``.
         targets: what to find in the mode ``boxes``, such as "the red car".
     """
@@ -55,16 +57,18 @@ class TryRequest:
     scene_id: str = ""
     same: str = ""
     mode: AskedFor = "choice"
+    question: str = ""
     own_words: str = ""
     targets: str = ""
 
 
 @dataclass(frozen=True)
 class AskedPicture:
-    """The picture to ask about; ``drawn`` is the result of the job that drew it, or None."""
+    """The picture to ask about; ``drawn`` is the result of the job that drew it in a domain, or None."""
 
     sha256: str
     drawn: Mapping[str, Any] | None = None
+    domain_ref: str = ""
 
 
 def drawn_scenes(by: User) -> list[Job]:
@@ -118,7 +122,7 @@ def asked_picture(wish: TryRequest, *, by: User) -> AskedPicture:
         return AskedPicture(_kept(wish.same))
     scene = _scene(wish.scene_id, by)
     touch_blob(scene.result["image_sha256"])
-    return AskedPicture(scene.result["image_sha256"], scene.result)
+    return AskedPicture(scene.result["image_sha256"], scene.result, scene.params["domain"])
 
 
 def store_upload(content: bytes) -> str:
@@ -135,19 +139,22 @@ def asked_params(sut: SutRecord, wish: TryRequest, picture: AskedPicture) -> Val
     """Return the parameters of the job that asks one system in its own way.
 
     Raises:
-        ConfigError: the system's stored settings are not valid any more.
+        ConfigError: the system's stored settings are not valid any more, or there is no such question.
     """
     asking = asking_of(sut)
-    params: Values = {"image_sha256": picture.sha256, "sut": sut.slug, "domain": "driving", "mode": wish.mode}
+    params: Values = {"image_sha256": picture.sha256, "sut": sut.slug, "mode": wish.mode}
     if picture.drawn is not None:
-        params["concepts"] = picture.drawn["concepts"]
+        params |= {"concepts": picture.drawn["concepts"], "domain": find_domain(picture.domain_ref).ref}
     if wish.mode == "text":
         return params | {"prompt": wish.own_words}
     if wish.mode == "boxes":
         convention = asking.convention.model_dump(mode="json")
         prompt = localization_prompt(asking, wish.targets)
         return params | {"prompt": prompt, "targets": wish.targets, "convention": convention}
-    asked = _question_params(picture.drawn)
+    if picture.drawn is None:
+        asked = question_params(wish.question) | {"question": wish.question}
+    else:
+        asked = drawn_question_params(picture.drawn, picture.domain_ref)
     return params | asked | {"prompt": choice_prompt(asking, asked["prompt"])}
 
 
@@ -283,19 +290,3 @@ def _is_scene(job: Job) -> bool:
         and isinstance(decision, dict)
         and isinstance(decision.get("action"), str)
     )
-
-
-def _question_params(drawn: Mapping[str, Any] | None) -> Values:
-    """Return prompt, options and, for a drawn scene, the expected action."""
-    domain = find_domain("driving")
-    if drawn is None:
-        question = ask_question(domain, ("town_town01",), seed=0)
-        return {"prompt": question.prompt, "options": question.options, "actions": question.actions}
-    options = drawn["question"]["options"]
-    labels = {text: action for action, text in domain.option_texts.items()}
-    return {
-        "prompt": drawn["question"]["prompt"],
-        "options": options,
-        "actions": {letter: labels.get(text, "") for letter, text in options.items()},
-        "expected_action": drawn["decision"]["action"],
-    }

@@ -59,6 +59,7 @@ def wish_of(form: QuestionForm) -> TryRequest:
         scene_id=cleaned["scene"],
         same=cleaned["same"],
         mode=cleaned["mode"],
+        question=cleaned["question"],
         own_words=cleaned["prompt"].strip(),
         targets=" ".join(cleaned["targets"].split()),
     )
@@ -77,6 +78,7 @@ def asked_before(job: Job, scenes: Sequence[Job]) -> dict[str, Any]:
         "scene": scene,
         "same": "" if scene else picture,
         "mode": mode,
+        "question": job.params.get("question", ""),
         "prompt": job.params["prompt"] if mode == "text" else "",
         "targets": job.params.get("targets", ""),
     }

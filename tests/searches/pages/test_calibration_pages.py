@@ -118,7 +118,7 @@ def test_a_system_that_cannot_write_boxes_is_told_so_calmly(browser):
 
     page = browser.get(found.get_absolute_url()).content.decode()
 
-    assert "Boxes do not matter for a search with the driving question" in page
+    assert "Boxes do not matter for a search whose questions have lettered answers" in page
     assert "No box to compare" in page
     assert '<span class="badge queued">Cannot be read</span>' in page
     assert "The reply holds no box." in page

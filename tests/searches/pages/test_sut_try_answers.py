@@ -197,7 +197,7 @@ def test_the_page_takes_the_same_queries_however_many_scenes_there_are(
     for _ in range(3):
         drawn_scene(person)
 
-    with django_assert_num_queries(5):  # session, person, navigation, system, scenes
+    with django_assert_num_queries(6):  # session, person, navigation, system, scenes, domains
         browser.get("/suts/pocket/try/")
 
 

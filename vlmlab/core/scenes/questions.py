@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.concepts import Domain, Key
-from vlmlab.core.scenes.rules import Decision
+from vlmlab.core.scenes.rules import Decision, Rule
 from vlmlab.core.seeding import rng_for
 
 LETTERS = "ABCDEFGH"
@@ -53,12 +53,21 @@ def ask_question(
             hint="Write {options} where the options shall stand.",
             field="template",
         )
+    return _shuffled(domain, text, domain.decide(key), seed=seed, ask_reason=ask_reason)
+
+
+def asked_by_rule(domain: Domain, rule: Rule, *, seed: int) -> Question:
+    """Return what a rule asks, about a picture whose truth is unknown: the expected letter means nothing."""
+    decision = Decision(rule.id, rule.action, rule.why, rule.question)
+    return _shuffled(domain, domain.question, decision, seed=seed, ask_reason=False)
+
+
+def _shuffled(domain: Domain, text: str, decision: Decision, *, seed: int, ask_reason: bool) -> Question:
     order = rng_for(seed, "options").permutation(len(domain.actions))
     shown = [list(domain.actions)[int(index)] for index in order]
     actions = dict(zip(LETTERS, shown, strict=False))
     options = {letter: domain.option_texts[action] for letter, action in actions.items()}
     lines = "\n".join(f"{letter}) {option}" for letter, option in options.items())
-    decision = domain.decide(key)
     question = text.replace("{question}", decision.question).replace("{options}", lines)
     if domain.kinematics is not None:
         question = question.replace("{speed}", f"{domain.kinematics.ego_speed_mps:g}")
