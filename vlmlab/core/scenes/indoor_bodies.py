@@ -152,8 +152,7 @@ BODIES: dict[str, Body] = {
     "cabinet_closed": Body(
         "sink",
         shown=Box(-0.45, 0.45, -0.07, 0.0, 0.1, 0.87),
-        solid=(Box(-0.45, 0.45, -0.07, 0.0, 0.1, 0.87),),
-        hides=0.0,
+        solid=(),
         jitter=0.0,
         size_px=40.0,
         unhidden=0.65,

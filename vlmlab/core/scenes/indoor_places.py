@@ -53,7 +53,7 @@ class Room:
         kinds: everything that the set wants in the scene.
         placed: kind -> what stands already.
         focus_x: where the action is.
-        crowding: 0 keeps things together near the focus, 1 uses all of the kitchen.
+        crowding: 0 keeps things together near the focus, 1 spreads them, 2 uses all of the kitchen.
     """
 
     kinds: frozenset[str]

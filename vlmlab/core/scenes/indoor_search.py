@@ -89,7 +89,7 @@ def _best_of_round(
     views = rng_for(seed, "camera", *purpose).random((TRIALS, VIEWS, 4))
     best: KitchenLayout | None = None
     for trial in range(TRIALS):
-        crowding = int(first_trial + trial >= CALM_TRIALS)
+        crowding = 0 if first_trial + trial < CALM_TRIALS else 1 if first_trial + trial < TRIALS else 2
         placed = _place_all(kinds, {kind: draws[kind][trial] for kind in kinds}, crowding=crowding)
         if placed is None:
             continue
