@@ -82,6 +82,16 @@ def test_background_words_name_no_concept():
     assert [(word, label) for word, label in itertools.product(words, labels) if label in word] == []
 
 
+def test_short_form_holds_the_set_and_little_else():
+    prompt = picture_prompt(DRIVING, DRIVING.canonical(("pedestrian", "far", "weather_foggy")), seed=2)
+
+    words = {one: DRIVING.concept(one).snippet for one in ("pedestrian", "far", "weather_foggy")}
+    assert prompt.short == (
+        "Photograph through the windscreen of a car on its lane: "
+        f"{words['pedestrian']}, {words['far']}; {words['weather_foggy']}."
+    )
+
+
 def test_a_domain_that_nothing_built_in_draws_is_framed_by_its_title():
     own = replace(DRIVING, draws_as="", title="Warehouse")
 

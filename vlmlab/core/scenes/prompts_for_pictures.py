@@ -20,6 +20,12 @@ FRAMES: Mapping[str, str] = {
 }
 """Sentence of a built-in domain's pictures, by ``Domain.draws_as``."""
 
+SHORT_FRAMES: Mapping[str, str] = {
+    "driving": "Photograph through the windscreen of a car on its lane",
+    "indoor": "Photograph of a kitchen at home",
+}
+"""The same for models that read few words."""
+
 BACKGROUNDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "driving": {
         "house fronts": (
@@ -60,11 +66,13 @@ class PicturePrompt:
         text: sentences that only say what is there.
         avoid: what is not to be there, without a negating word.
         background: the neutral words in ``text``.
+        short: the set and little else, for models that read few words; "" where there is none.
     """
 
     text: str
     avoid: tuple[str, ...] = ()
     background: tuple[str, ...] = ()
+    short: str = ""
 
     @property
     def whole(self) -> str:
@@ -103,7 +111,7 @@ def picture_prompt(
     """
     background = background_words(domain, key, seed=seed, attempt=attempt)
     left_out = (*(part.strip() for part in avoid.split(",") if part.strip()), *ruled_out(domain, key))
-    core = f"{frame_of(domain)} {_shown(domain, key)}"
+    core, short = f"{frame_of(domain)} {_shown(domain, key)}", _short(domain, key)
     for kept_style, kept_avoid, kept_background in (
         (style, left_out, background),
         (style, left_out, ()),
@@ -111,7 +119,8 @@ def picture_prompt(
         ("", (), ()),
     ):
         sentences = [kept_style, core, f"Around it: {', '.join(kept_background)}." if kept_background else ""]
-        prompt = PicturePrompt(" ".join(part for part in sentences if part), kept_avoid, kept_background)
+        text = " ".join(part for part in sentences if part)
+        prompt = PicturePrompt(text, kept_avoid, kept_background, short)
         is_short = max_characters is None or len(prompt.whole) <= max_characters
         if is_short and len(prompt.whole.split()) <= max_words:
             return prompt
@@ -175,6 +184,12 @@ def _shown(domain: Domain, key: Key) -> str:
     if len(things) > 1:
         sentences.append("Each of them can be seen whole and recognised.")
     return " ".join(sentences)
+
+
+def _short(domain: Domain, key: Key) -> str:
+    """Return the set in as few words as it takes, places and distances beside what they change."""
+    frame = SHORT_FRAMES.get(domain.draws_as) or f"Photograph, {domain.title}"
+    return f"{frame}: {'; '.join(_chip_words(chip) for chip in domain.groups_for_display(key))}."
 
 
 def _chip_words(chip: Chip) -> str:

@@ -2,13 +2,14 @@
 
 import json
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from PIL import Image
 
 from tests.core.scenes.render.tiny_pipeline import save_tiny_pipeline
-from vlmlab.core.errors import SourceAwayError, SutError
+from vlmlab.core.errors import GenerationError, SourceAwayError, SutError
 from vlmlab.core.images import png_size
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.prompts_for_pictures import PicturePrompt
@@ -64,6 +65,22 @@ def test_the_words_and_what_to_leave_out_change_the_picture(provider):
     other_rest = provider.make(PicturePrompt(PROMPT.text, ("fog",)), width=64, height=48, seed=1).content
 
     assert len({plain, other_words, other_rest}) == 3
+
+
+def test_a_pipeline_that_reads_few_words_gets_the_short_prompt_and_none_that_it_would_cut(root):
+    provider = DiffusersImages(settings_of(), BackendContext(model_root=root))
+    short = PicturePrompt("a cone on a road at noon.", ("text",), short="a cone.")
+    plain = provider.make(short, width=64, height=48, seed=1).content
+    n_tokens = len(provider._pipeline.tokenizer(short.short).input_ids)
+
+    provider._pipeline.tokenizer.model_max_length = n_tokens
+    cut = provider.make(short, width=64, height=48, seed=1).content
+    provider._pipeline.tokenizer.model_max_length = n_tokens - 1
+    with pytest.raises(GenerationError) as error:
+        provider.make(short, width=64, height=48, seed=1)
+
+    assert plain != cut
+    assert f"reads {n_tokens - 1} tokens" in error.value.message
 
 
 def test_a_pipeline_is_a_scene_source_whose_identity_holds_its_weights(root, copy):
@@ -161,6 +178,12 @@ def test_check_says_how_to_install_what_is_missing(root):
         "provider",
         "Install it for the workers: pip install diffusers==0.42.1",
     )
+
+
+def test_the_version_that_is_named_is_the_one_that_is_tested():
+    pins = (Path(__file__).parents[3] / "requirements.txt").read_text().splitlines()
+
+    assert [pin for pin in pins if pin.startswith("diffusers")] == ["diffusers==0.42.1"]
 
 
 def test_check_passes_a_whole_pipeline_and_names_a_folder_that_is_not_there(root):

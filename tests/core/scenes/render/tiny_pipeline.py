@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+MOST_TOKENS = 2000  # letters, one a token
+
 
 def save_tiny_pipeline(folder: Path) -> None:
     """Write a pipeline of Stable Diffusion's shape; the same weights each time."""
@@ -23,12 +25,14 @@ def save_tiny_pipeline(folder: Path) -> None:
     )  # fmt: skip
     config = CLIPTextConfig(
         bos_token_id=0, eos_token_id=1, pad_token_id=1, hidden_size=8, intermediate_size=16,
-        num_attention_heads=2, num_hidden_layers=1, vocab_size=200,
+        num_attention_heads=2, num_hidden_layers=1, vocab_size=200, max_position_embeddings=MOST_TOKENS,
     )  # fmt: skip
     pipeline = StableDiffusionPipeline(
         vae=vae,
         text_encoder=CLIPTextModel(config),
-        tokenizer=CLIPTokenizer.from_pretrained(_words(folder.parent / "words"), model_max_length=77),
+        tokenizer=CLIPTokenizer.from_pretrained(
+            _words(folder.parent / "words"), model_max_length=MOST_TOKENS
+        ),
         unet=unet,
         scheduler=DDIMScheduler(steps_offset=1, clip_sample=False),
         safety_checker=None,

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from vlmlab.core.errors import SutError
+from vlmlab.core.errors import GenerationError, SutError
 from vlmlab.core.scenes.prompts_for_pictures import PicturePrompt
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
 from vlmlab.core.scenes.render.image_api_params import ImageApiParams
@@ -163,9 +163,11 @@ def _drawn(
     takes = inspect.signature(pipeline.__call__).parameters
     takes_negative = "negative_prompt" in takes and bool(prompt.avoid)
     options = {"negative_prompt": ", ".join(prompt.avoid)} if takes_negative else {}
+    most_tokens = takes["max_sequence_length"].default if "max_sequence_length" in takes else None
+    words = _readable(pipeline, prompt.text if takes_negative else prompt.whole, prompt, most_tokens)
     try:
         drawn = pipeline(
-            prompt=prompt.text if takes_negative else prompt.whole,
+            prompt=words,
             width=size[0],
             height=size[1],
             num_inference_steps=params.steps,
@@ -180,6 +182,27 @@ def _drawn(
     if any(getattr(drawn, "nsfw_content_detected", None) or ()):
         raise refused("the pipeline's own safety checker")
     return drawn.images[0]
+
+
+def _readable(pipeline: Any, wanted: str, prompt: PicturePrompt, most_tokens: object) -> str:
+    """Return the words of a prompt that a pipeline reads to their end.
+
+    CLIP reads 77 tokens and drops the rest without a word, which would lose concepts. So a prompt that is
+    too long gives way to its short form, and that to an error. Of several encoders the widest counts.
+    """
+    found = (getattr(pipeline, name, None) for name in ("tokenizer", "tokenizer_2", "tokenizer_3"))
+    tokenizers = [one for one in found if one is not None]
+    if not tokenizers:
+        return wanted
+    widest = max(tokenizers, key=lambda one: int(one.model_max_length))
+    most = min(int(widest.model_max_length), most_tokens if isinstance(most_tokens, int) else 100_000)
+    for words in (wanted, prompt.text, prompt.short):
+        if words and len(widest(words).input_ids) <= most:
+            return words
+    raise GenerationError(
+        f"The pipeline reads {most} tokens, too few for the words of this set.",
+        hint="Use fewer concepts at once, or a pipeline with a T5 encoder.",
+    )
 
 
 def _failed(message: str) -> CallFailure:

@@ -50,6 +50,7 @@ class ImageProvider(Protocol):
 
         Raises:
             CallFailure: none came; kind "filtered" when the provider refused to draw this prompt.
+            GenerationError: the model does not read as many words.
         """
         ...
 
