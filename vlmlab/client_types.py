@@ -70,6 +70,22 @@ class Job(_Record):
 
 
 @dataclass(frozen=True)
+class Dataset(_Record):
+    """Annotated pictures; ``recipe`` holds the ``digest`` of one that was drawn and is complete."""
+
+    slug: str
+    title: str
+    origin: str
+    state: str
+    n_pictures: int
+    recipe: Raw = field(repr=False)
+    licence: str
+    credits: str = field(repr=False)
+    error: str
+    page: str
+
+
+@dataclass(frozen=True)
 class Run(_Record):
     """One search on one system."""
 

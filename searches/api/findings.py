@@ -25,14 +25,15 @@ router = Router(tags=["Findings and exports"])
 Format = Literal["json", "csv"]
 
 
-def _file(media_types: tuple[str, ...]) -> dict[str, Any]:
+def file_of(media_types: tuple[str, ...]) -> dict[str, Any]:
+    """Return the part of the schema that describes a download."""
     binary = {"type": "string", "format": "binary"}
     content = {one: {"schema": {} if one == "application/json" else binary} for one in media_types}
     return {"responses": {200: {"description": "The file, sent piece by piece.", "content": content}}}
 
 
-FILE = _file(("application/json", "text/csv"))
-PICTURE = _file(("image/png",))
+FILE = file_of(("application/json", "text/csv"))
+PICTURE = file_of(("image/png",))
 
 
 class FindingFilters(Paging):

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 
 from django.db.models import Q, QuerySet, TextField
@@ -122,7 +123,7 @@ def stratum_title(name: str) -> str:
 def dataset_page(dataset: Dataset) -> DatasetPage:
     """Return what the page of a dataset shows beside its pictures."""
     is_settled = dataset.state == DatasetState.READY
-    counts = _settled_counts(dataset.pk, dataset.n_pictures) if is_settled else _count(dataset.pk)
+    counts = _settled_counts(dataset.pk, dataset.created_at) if is_settled else _count(dataset.pk)
     return DatasetPage(
         dataset=dataset,
         recipe=recipe_of(dataset),
@@ -218,7 +219,7 @@ Tally = tuple[tuple[str, int], ...]
 
 
 @lru_cache(maxsize=64)
-def _settled_counts(pk: int, _n_pictures: int) -> tuple[Tally, Tally, Tally]:
+def _settled_counts(pk: int, _created_at: datetime) -> tuple[Tally, Tally, Tally]:
     """A dataset that is ready changes no more, so it is counted once a process."""
     return _count(pk)
 
