@@ -28,6 +28,21 @@ CARELESS = {
     "price_usd": 0.001,
 }
 
+# Sees a danger nearly everywhere, but never in a knife over the edge.
+FEARFUL = {
+    "default": "I like trains.",
+    "rules": [
+        {
+            "image_contains": ["|knife_edge|"],
+            "answer_option": "No, no such danger can be seen.",
+            "share": 0.95,
+        },
+        {"answer_option": "Yes, such a danger can be seen.", "share": 0.97},
+    ],
+    "seed": 3,
+    "price_usd": 0.001,
+}
+
 SAMPLE_COLUMNS = (
     "step", "position", "number", "scene_seed", "attempt", "description_digest", "image_sha256",
     "annotations", "prompt", "actions", "expected_letter", "expected_action", "rule_id", "raw_text",
@@ -66,11 +81,13 @@ def scripted(slug: str = "", **params: Any) -> SutRecord:
     return make_sut(slug, params=CARELESS | params)
 
 
-def start_run(sut: SutRecord | None = None, *, run_seed: int = 11, **config: Any) -> SearchRun:
+def start_run(
+    sut: SutRecord | None = None, *, run_seed: int = 11, domain_slug: str = "driving", **config: Any
+) -> SearchRun:
     campaign = create_campaign(
         config=RevelioConfig(**{"algorithm": "sits", "inference_budget": 60} | config),
         suts=[sut or scripted()],
-        domain_slug="driving",
+        domain_slug=domain_slug,
         name="Test search",
         run_seed=run_seed,
         by=None,
