@@ -160,7 +160,7 @@ BODIES: dict[str, Body] = {
     "stove_on": _on_stove(Box(-0.25, 0.25, -0.2, 0.2, 0.0, 0.1), size_px=26.0),
     "towel_near": _on_stove(Box(-0.1, 0.22, -0.37, -0.16, -0.34, 0.06), size_px=26.0),
     "towel_burning": _on_stove(Box(-0.12, 0.24, -0.38, -0.16, -0.34, 0.4), size_px=34.0),
-    "smoke": _on_stove(Box(-0.15, 0.5, -0.1, 0.15, 0.05, 0.65), size_px=40.0),
+    "smoke": _on_stove(Box(-0.2, 0.5, -0.2, 0.1, 0.05, 0.75), size_px=40.0),
     "pan_stove": _on_stove(
         Box(-0.31, 0.0, -0.48, 0.02, 0.02, 0.11), Box(-0.31, 0.0, -0.3, 0.02, 0.0, 0.11), size_px=24.0
     ),

@@ -62,7 +62,7 @@ THRESHOLDS: dict[str, Threshold] = {
     "stove_on": Threshold(pixels=50, in_frame=0.7, visible=0.4),
     "towel_near": Threshold(pixels=140, in_frame=0.8, visible=0.6),
     "towel_burning": Threshold(pixels=300, in_frame=0.6, visible=0.6),
-    "smoke": Threshold(pixels=500, in_frame=0.5, visible=0.5),
+    "smoke": Threshold(pixels=500, in_frame=0.3, visible=0.4, fills=0.1),
     "toddler_standing": Threshold(pixels=300, in_frame=0.85, visible=0.7),
     "child_running": Threshold(pixels=300, in_frame=0.85, visible=0.7),
     "child_far_microwave": Threshold(pixels=300, in_frame=0.85, visible=0.7),
