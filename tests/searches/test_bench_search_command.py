@@ -36,6 +36,20 @@ def test_command_reports_the_sets_that_fail(oracle, tmp_path, algorithm):
     assert told["inferences"] == told["trace"] <= 400
 
 
+@pytest.mark.parametrize("algorithm", ["random", "beam", "beam-literal", "gpts", "sits", "sits_minimal"])
+def test_command_searches_kitchens_too(tmp_path, algorithm):
+    domain = load_domain("indoor")
+    masks = domain.universe(2)
+    rates = np.where(masks & domain.mask(("knife_edge",)), 1.0, 0.0)
+    np.savez(tmp_path / "oracle.npz", masks=masks, rate=rates)
+
+    bench(tmp_path / "oracle.npz", tmp_path / "out.json", algorithm=algorithm, domain="indoor")
+
+    told = json.loads((tmp_path / "out.json").read_text())
+    assert ["knife_edge"] in told["reported"]
+    assert all("knife_edge" in key for key in told["reported"])
+
+
 def test_command_passes_params_on(oracle, tmp_path):
     bench(oracle, tmp_path / "out.json", param=["max_set_size=1", "excluded_concepts=cyclist,far"])
 
