@@ -1,0 +1,94 @@
+"""Runs whose pictures an image-generating model makes: money, refusals, outages, and the cache."""
+
+import pytest
+
+from searches.enums import RunState
+from searches.models import PictureSource
+from searches.services.keys import create_key
+from searches.services.scene_sources import forget_sources
+from searches.services.slice_ends import SliceEnd
+from tests.peers import openai_images as peers
+from tests.peers.openai_chat import KEY, WRONG_KEY
+from tests.searches.engine import advance, as_new_process, scripted, start_run
+
+pytestmark = pytest.mark.django_db
+SLUG = "drawing-model"
+
+
+@pytest.fixture
+def peer(settings, tmp_path):
+    forget_sources()
+    with peers.openai_images_peer() as running:
+        settings.ENDPOINT_ALLOW = [f"127.0.0.1:{running.port}"]
+        settings.SCENE_CACHE_DIR = tmp_path
+        yield running
+    forget_sources()
+
+
+@pytest.fixture
+def source(peer):
+    key = create_key(name="drawing", kind="openai_chat", secret=KEY, by=None, address=f"{peer.url}/v1")
+    params = {
+        "provider": "openai", "model": peers.MODEL, "base_url": f"{peer.url}/v1", "max_attempts": 1,
+        "price_usd_per_picture": 0.04,
+    }  # fmt: skip
+    return PictureSource.objects.create(
+        slug=SLUG, name="Drawing model", kind="image_api", params=params, api_key=key
+    )
+
+
+def small_run(**values):
+    config = {"inference_budget": 10, "image_width": 88, "image_height": 66, "backend": SLUG, **values}
+    return start_run(scripted(), algorithm="random", **config)
+
+
+def test_a_run_draws_through_the_source_and_its_pictures_are_paid(peer, source):
+    run = small_run()
+
+    end = advance(run)
+
+    source.refresh_from_db()
+    n_drawn = len(peer.requests)
+    provenance = run.samples.first().provenance
+    assert (end, run.n_inferences) == (SliceEnd.FINISHED, 10)
+    assert (source.n_pictures, source.spend_usd) == (n_drawn, pytest.approx(0.04 * n_drawn))
+    assert run.spend_usd == pytest.approx(0.04 * n_drawn)
+    assert (provenance["backend"], provenance["model"], KEY in str(provenance)) == (
+        "image_api",
+        peers.MODEL,
+        False,
+    )
+
+
+def test_the_same_run_again_asks_nobody_and_pays_nothing(peer, source):
+    advance(small_run())
+    n_drawn = len(peer.requests)
+    as_new_process()
+    forget_sources()
+
+    again = small_run()
+    advance(again)
+
+    assert (again.n_inferences, len(peer.requests), again.spend_usd) == (10, n_drawn, 0.0)
+
+
+def test_a_refusal_is_no_failure_of_the_system_and_is_counted(peer, source):
+    peer.next(peers.BLOCKED)
+    run = small_run()
+
+    advance(run)
+
+    source.refresh_from_db()
+    assert (run.state, run.n_generation_errors, source.n_refusals) == (RunState.SUCCEEDED, 1, 1)
+    assert "safety" in source.last_error
+
+
+def test_a_provider_that_refuses_the_key_pauses_the_run_and_uses_up_no_set(peer, source):
+    peer.next(WRONG_KEY)
+    run = small_run()
+
+    advance(run)
+    paused = run.state, run.n_generation_errors, run.samples.count(), run.error
+
+    assert paused[:3] == (RunState.PAUSED, 0, 0)
+    assert "refused the API key" in paused[3]
