@@ -55,6 +55,14 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "run_scenes": READERS,
     "trial_scenes": READERS,
     "blob": READERS,
+    # picture sources
+    "source_list": READERS,
+    "source_detail": READERS,
+    "source_create": RESEARCHERS,
+    "source_edit": RESEARCHERS,
+    "source_toggle": RESEARCHERS,
+    "source_check": RESEARCHERS,
+    "dataset_upload": RESEARCHERS,
     # runs
     "run_list": READERS,
     "run_detail": READERS,

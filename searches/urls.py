@@ -56,6 +56,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("manual/", pages.manual, {"page": "index"}, name="manual_index"),
     path("manual/<slug:page>/", pages.manual, name="manual"),
     path("components/", pages.components, name="components"),
+    path("", include("searches.source_urls")),
     path("", include("searches.dataset_urls")),
     path("", include("searches.run_urls")),
 ]

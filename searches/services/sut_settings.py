@@ -124,6 +124,11 @@ def effective_settings(sut: SutRecord) -> tuple[tuple[Setting, ...], str]:
         )
         return stored, str(error)
     meanings = EMPTY_MEANS if sut_kind(sut.kind).is_remote else EMPTY_MEANS | LOCAL_EMPTY_MEANS
+    return leaf_settings(params, meanings=meanings), ""
+
+
+def leaf_settings(params: BaseModel, *, meanings: Mapping[str, str] = EMPTY_MEANS) -> tuple[Setting, ...]:
+    """Return every setting of checked ones with its effective value; ``meanings`` is for empty ones."""
     rows = []
     for leaf in leaves(type(params)):
         value = value_at(params, leaf.path)
@@ -133,7 +138,7 @@ def effective_settings(sut: SutRecord) -> tuple[tuple[Setting, ...], str]:
                 leaf.path, leaf.title, _shown(leaf, value, meanings), is_default, leaf.info.description or ""
             )
         )
-    return tuple(rows), ""
+    return tuple(rows)
 
 
 def _shown(leaf: Leaf, value: Any, meanings: Mapping[str, str]) -> str:

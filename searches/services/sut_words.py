@@ -30,6 +30,13 @@ CHOICE_WORDS: dict[str, dict[str, str]] = {
         "max_completion_tokens": "max_completion_tokens",
     },
     "image_detail": {"": "Not sent"},
+    "match": {
+        "contains": "All of the set, whatever else",
+        "exact": "All of the set and no other concept",
+    },
+    "fit": {"contain": "Whole picture between bars", "cover": "Cut to fill the frame"},
+    "provider": {"openai": "OpenAI's protocol", "gemini": "Google Gemini", "bedrock": "Amazon Bedrock"},
+    "resolution": {"": "Not sent", "1K": "1K", "2K": "2K"},
     "media_resolution": {"": "Not sent"},
 }
 UNITS = {

@@ -1,0 +1,90 @@
+"""The form with which photographs are uploaded as a dataset."""
+
+from typing import Any
+
+from django import forms
+
+from searches.services.dataset_imports import WEB_LIMITS, ImportWish
+from searches.services.domain_store import current_domains
+from vlmlab.core.errors import VlmLabError
+
+MOST_UPLOAD_BYTES = 200_000_000
+MOST_MAPPINGS = 500
+
+
+class DatasetUploadForm(forms.Form):
+    """A ZIP archive of pictures with a COCO file or a table, and whose concepts they are tagged with."""
+
+    title = forms.CharField(max_length=120, help_text="Shown where a source chooses its dataset.")
+    domain = forms.ChoiceField(help_text="Its concepts are what the pictures are tagged with.")
+    archive = forms.FileField(
+        label="ZIP archive",
+        help_text=f"Up to {MOST_UPLOAD_BYTES / 1e6:.0f} MB and {WEB_LIMITS.max_pictures} pictures. "
+        "Larger ones are imported with manage.py import_dataset.",
+    )
+    mapping = forms.CharField(
+        label="Categories",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
+        help_text="One a line, such as person = pedestrian; “-” for none. Names of concepts and their labels "
+        "are known without.",
+    )
+    licence = forms.CharField(max_length=120, required=False, help_text="Of the pictures.")
+    credits = forms.CharField(
+        max_length=2000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Whom they are owed to. Goes along with every export.",
+    )
+    is_strict = forms.BooleanField(
+        label="Store nothing if anything is refused",
+        required=False,
+        help_text="Otherwise what is sound is stored, and the rest is listed with its reasons.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choice = self.fields["domain"]
+        assert isinstance(choice, forms.ChoiceField)
+        choice.choices = [(domain.slug, domain.title) for domain in current_domains()]
+
+    def clean_archive(self) -> Any:
+        """Refuse an upload that is larger than one request should carry."""
+        archive = self.cleaned_data["archive"]
+        if archive.size > MOST_UPLOAD_BYTES:
+            raise forms.ValidationError(
+                f"The archive has {archive.size / 1e6:,.0f} MB; at most {MOST_UPLOAD_BYTES / 1e6:.0f} MB are "
+                "taken here. Import it with manage.py import_dataset."
+            )
+        return archive
+
+    def clean_mapping(self) -> dict[str, str]:
+        """Read ``category = concept`` line by line."""
+        found: dict[str, str] = {}
+        for number, line in enumerate(self.cleaned_data["mapping"].splitlines(), start=1):
+            if not line.strip():
+                continue
+            name, sign, concept = line.rpartition("=")
+            if not sign or not name.strip() or not concept.strip():
+                raise forms.ValidationError(f"Line {number}: write a category, “=” and a concept.")
+            found[name.strip()] = concept.strip()
+        if len(found) > MOST_MAPPINGS:
+            raise forms.ValidationError(f"At most {MOST_MAPPINGS} categories are taken.")
+        return found
+
+    def wish(self) -> ImportWish:
+        """Return what the upload shall become."""
+        cleaned = self.cleaned_data
+        return ImportWish(
+            title=cleaned["title"],
+            domain=cleaned["domain"],
+            mapping=cleaned["mapping"],
+            licence=cleaned["licence"],
+            credits=cleaned["credits"],
+            is_strict=cleaned["is_strict"],
+        )
+
+    def add_core_error(self, error: VlmLabError) -> None:
+        """Put an error of the import at its field; what is wrong with the files stands at the archive."""
+        self.add_error(error.field if error.field in self.fields else "archive", str(error))
