@@ -50,7 +50,8 @@ def add_domain(checked: CheckedDomain, *, by: User | None, note: str = "") -> Do
         DomainFileError: the file is not valid, or its short name is taken.
     """
     domain = _valid(checked, (*checked.errors, *check_new_slug(checked)))
-    keep_version(checked.content, note=_note(note), by_id=by.pk if by else None)
+    note = _plain(note)
+    keep_version(checked.content, note=note, by_id=by.pk if by else None)
     try:
         with transaction.atomic():
             row = DomainRecord.objects.create(
@@ -98,7 +99,8 @@ def save_domain(
         raise ConceptError("Nothing has changed.", hint="There is no new version to save.", field="text")
     if row is None:
         keep_version(dict(content_of(slug)), note="As the lab brought it")
-    kept = keep_version(checked.content, note=_note(note), by_id=by.pk if by else None)
+    note = _plain(note)
+    kept = keep_version(checked.content, note=note, by_id=by.pk if by else None)
     _make_current(slug, domain, row=row, before=before, by=by, verb="changed", note=note)
     return kept
 
@@ -188,8 +190,9 @@ def _valid(checked: CheckedDomain, problems: tuple[DomainProblem, ...]) -> Domai
     return checked.domain
 
 
-def _note(note: str) -> str:
-    return " ".join(note.split())[:MAX_NOTE]
+def _plain(note: str) -> str:
+    words = "".join(sign if sign.isprintable() else " " for sign in note)
+    return " ".join(words.split())[:MAX_NOTE]
 
 
 def _is_taken(slug: str) -> bool:

@@ -1,5 +1,6 @@
 """Every domain of the site: the built-in ones, those that people made, and each version that a run names."""
 
+import re
 from functools import lru_cache
 
 from django.db import IntegrityError, transaction
@@ -17,6 +18,7 @@ from vlmlab.core.scenes.catalogue import (
 from vlmlab.core.scenes.concepts import Domain
 
 TRIES_FOR_A_NUMBER = 5
+VERSION = re.compile(r"[0-9a-f]{12}")
 
 
 def find_domain(ref: str) -> Domain:
@@ -112,7 +114,9 @@ def content_of(slug: str, version: str = "") -> dict[str, object]:
         ConceptError: there is no such domain or version.
     """
     wanted = version or current_domain(slug).version
-    row = DomainVersion.objects.filter(slug=slug, version=wanted).first()
+    row = None
+    if VERSION.fullmatch(wanted):
+        row = DomainVersion.objects.filter(slug=slug, version=wanted).first()
     if row is not None:
         return dict(row.content)
     if slug in DOMAIN_SLUGS and load_domain(slug).version == wanted:

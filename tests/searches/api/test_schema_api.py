@@ -16,6 +16,7 @@ from searches.api.reference import schema
 from searches.models import Dataset, Job
 from searches.services.tokens import create_token
 from tests.factories import make_finished_run, make_sut, make_user
+from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.roles import Role
 from vlmlab.wsgi import application
 
@@ -77,7 +78,7 @@ def known(db, kept_connection):
     finding = run.findings.first()
     names = {"run_id": run.pk, "campaign_id": run.campaign_id, "finding_id": finding.pk, "job_id": scene.pk}
     Dataset.objects.create(slug="streets", title="Streets", origin="scenes")
-    return names | {"sha256": finding.thumbnails[0]}
+    return names | {"sha256": finding.thumbnails[0], "version": load_domain("driving").version}
 
 
 @pytest.mark.parametrize(("path", "method", "details"), OPERATIONS)
