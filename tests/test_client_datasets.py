@@ -10,8 +10,8 @@ import pytest
 from vlmlab.client import Lab, LabTimeout
 
 MADE = {
-    "slug": "streets", "title": "Streets", "origin": "scenes", "state": "making", "n_pictures": 0, "recipe": {},
-    "licence": "CC0", "credits": "Ada", "error": "", "page": "/datasets/streets/",
+    "slug": "streets", "title": "Streets", "origin": "scenes", "state": "making", "n_pictures": 0,
+    "recipe": {}, "licence": "CC0", "credits": "Ada", "error": "", "page": "/datasets/streets/",
 }  # fmt: skip
 
 
