@@ -15,7 +15,7 @@ from searches.services.live import LiveSearch
 from searches.services.picture_bills import billed
 from searches.services.prerender import draw_ahead, share_batch
 from searches.services.scene_sources import scene_source
-from searches.services.sut_signals import stopping_when
+from searches.services.sut_signals import progressed, stopping_when
 from searches.services.suts import LoadedSut, asking_of
 from vlmlab.core.errors import DrawingStoppedError
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
@@ -178,6 +178,7 @@ def _draw(
                 )
             except DrawingStoppedError:
                 raise BatchInterrupted from None
+            progressed()  # some pictures take minutes, and a batch has many
             prepared.append(sample)
             times.append((time.monotonic() - started) * 1000)
     return prepared, times

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from searches.models import ApiKey, PictureSource
 from searches.services.dataset_pools import pool_of_dataset
 from searches.services.presence_asking import presence_check
-from searches.services.sut_signals import is_asked_to_stop
+from searches.services.sut_signals import is_asked_to_stop, progressed
 from vlmlab.core.complaints import config_error
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.render.backend_kinds import BackendContext, BackendKind, BackendParams
@@ -100,4 +100,5 @@ def source_context(source: PictureSource) -> BackendContext:
         presence=presence_check(source.presence_sut) if asks and source.presence_sut else None,
         model_root=settings.MODEL_DIR,
         should_stop=is_asked_to_stop,
+        on_progress=progressed,
     )

@@ -62,7 +62,12 @@ def source_at(peer, clock):
         context = replace(given, network=peer.policy, api_key=OPENAI_KEY)
         provider = OpenAIImages(params, context)
         calls = PictureCalls(
-            provider, params, should_stop=context.should_stop, clock=clock, sleep=clock.sleep
+            provider,
+            params,
+            should_stop=context.should_stop,
+            on_progress=context.on_progress,
+            clock=clock,
+            sleep=clock.sleep,
         )
         return ImageApiSource(provider, domain, params, context, width=width, height=height, calls=calls)
 
@@ -263,6 +268,15 @@ def test_a_429_is_waited_for_and_asked_again(source_at, peer, clock):
 
     assert (len(peer.requests), scene.cost_usd) == (3, 0.04)
     assert sum(clock.waits) >= 2.0
+
+
+def test_waiting_for_another_try_gives_signs_of_life(source_at, peer):
+    signs = []
+    peer.next(openai.TOO_MANY)
+
+    source_at(context=BackendContext(on_progress=lambda: signs.append(1))).generate(SET, seed=1)
+
+    assert len(signs) >= 4  # two tries, and two seconds between them
 
 
 @pytest.mark.parametrize("behaviour", [WRONG_KEY, openai.WRONG_SIZE, openai.LINK, openai.EMPTY])

@@ -10,7 +10,7 @@ from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.pools import PicturePool
 from vlmlab.core.scenes.render.cache import DEFAULT_MAX_BYTES
 from vlmlab.core.scenes.scene import SceneSource
-from vlmlab.core.suts.context import never
+from vlmlab.core.suts.context import never, no_progress
 from vlmlab.core.suts.network import NetworkPolicy
 
 PresenceCheck = Callable[[bytes, Domain, tuple[str, ...]], tuple[str, ...]]
@@ -35,6 +35,7 @@ class BackendContext:
         presence: asks a second system what can be seen; None = nobody checks.
         model_root: folder below which local pipelines lie; None = none may be loaded.
         should_stop: whether the batch in hand is to end.
+        on_progress: called whenever a slow provider gave a sign of life, so that nobody takes it for stuck.
     """
 
     cache_dir: Path | None = None
@@ -45,6 +46,7 @@ class BackendContext:
     presence: PresenceCheck | None = None
     model_root: Path | None = None
     should_stop: Callable[[], bool] = never
+    on_progress: Callable[[], None] = no_progress
 
 
 def _free(_params: BackendParams) -> float | None:

@@ -105,7 +105,9 @@ class ImageApiSource:
         self._provider, self._domain, self._params = provider, domain, params
         self._width, self._height, self._digest = width, height, digest
         self._presence = context.presence
-        self._calls = calls or PictureCalls(provider, params, should_stop=context.should_stop)
+        self._calls = calls or PictureCalls(
+            provider, params, should_stop=context.should_stop, on_progress=context.on_progress
+        )
         folder = context.cache_dir
         self._cache = DirectoryCache(folder, context.cache_max_bytes) if folder is not None else None
         self._tally, self._lock = Tally(), threading.Lock()

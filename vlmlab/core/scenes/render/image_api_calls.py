@@ -10,6 +10,7 @@ from vlmlab.core.scenes.render.image_api_params import ImageApiParams
 from vlmlab.core.scenes.render.image_providers import ImageProvider, MadePicture
 from vlmlab.core.seeding import rng_for
 from vlmlab.core.suts.breaker import Breaker
+from vlmlab.core.suts.context import no_progress
 from vlmlab.core.suts.provider import CallFailure
 from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy, with_retries
 from vlmlab.core.suts.throttle import Throttle
@@ -37,6 +38,7 @@ class PictureCalls:
         provider: one wire format.
         params: limits.
         should_stop: whether nothing more is to be sent.
+        on_progress: called before each try and while the next one is waited for.
         clock: seconds that only grow.
         sleep: waits so many seconds; True cuts a wait short. Waiting that ``close`` ends when None.
         retries: bounds of the retry loop.
@@ -48,12 +50,14 @@ class PictureCalls:
         params: ImageApiParams,
         *,
         should_stop: Callable[[], bool],
+        on_progress: Callable[[], None] = no_progress,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
         retries: RetryPolicy = DEFAULT_RETRIES,
     ) -> None:
         self._provider = provider
         self._should_stop = should_stop
+        self._on_progress = on_progress
         self._clock = clock
         self._closed = threading.Event()
         self._sleep = sleep if sleep is not None else self._closed.wait
@@ -104,6 +108,7 @@ class PictureCalls:
 
     def _send(self, call: PictureCall) -> MadePicture:
         ticket = self._throttle.enter(0.0, 0.0)
+        self._on_progress()
         try:
             if self._closed.is_set() or self._should_stop():  # it may have waited long for its turn
                 raise CallFailure("stopped", _STOPPED, is_retryable=False)
@@ -125,6 +130,7 @@ class PictureCalls:
     def _rest(self, seconds: float, breaker: Breaker) -> bool:
         """Wait before the next try; return whether there is to be none."""
         while seconds > 0:
+            self._on_progress()
             if breaker.is_retry_vain or self._should_stop() or self._sleep(min(seconds, _NAP_S)) is True:
                 return True
             seconds -= _NAP_S

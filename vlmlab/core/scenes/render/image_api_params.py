@@ -146,10 +146,18 @@ class ImageApiParams(BackendParams):
         default=180.0, ge=1, le=600, title="Time limit", description="Seconds one try of a call may take."
     )
     requests_per_minute: float | None = Field(
-        default=None, ge=0.01, le=10_000, title="Calls a minute", description="Empty: no limit of ours."
+        default=None,
+        ge=0.01,
+        le=10_000,
+        title="Calls a minute",
+        description="Of one worker; empty: no limit of ours.",
     )
     max_concurrency: int = Field(
-        default=2, ge=1, le=16, title="Calls at once", description="Most calls in flight; fewer after a 429."
+        default=2,
+        ge=1,
+        le=16,
+        title="Calls at once",
+        description="Most calls of one worker in flight, fewer after a 429; a run asks for one at a time.",
     )
     price_usd_per_picture: float | None = Field(
         default=None,
