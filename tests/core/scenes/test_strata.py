@@ -1,4 +1,4 @@
-"""The four kinds of scene: which sets belong to them, what is asked for, and that a place fixes its picture."""
+"""The four kinds of scene: which sets belong to them, what is asked for, and a place fixes its picture."""
 
 from collections import Counter
 from dataclasses import replace
