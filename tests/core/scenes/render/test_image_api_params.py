@@ -50,9 +50,11 @@ def test_every_setting_has_a_title_and_a_description_for_its_form():
         {"unknown": 1},
     ],
 )
-def test_settings_that_cannot_work_are_refused(values):
-    with pytest.raises(ValidationError):
+def test_settings_that_cannot_work_are_refused_at_their_field(values):
+    with pytest.raises(ValidationError) as error:
         settings_of(**values)
+
+    assert [one["loc"][0] for one in error.value.errors()] == [list(values)[-1]]
 
 
 @pytest.mark.parametrize(

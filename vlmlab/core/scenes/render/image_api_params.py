@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from pydantic import Field, JsonValue, field_validator, model_validator
+from pydantic import Field, JsonValue, ValidationInfo, field_validator
 
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.backend_kinds import BackendContext, BackendKind, BackendParams
@@ -198,12 +198,13 @@ class ImageApiParams(BackendParams):
             )
         return body
 
-    @model_validator(mode="after")
-    def _names_a_folder(self) -> "ImageApiParams":
-        is_plain = _FOLDER.fullmatch(self.model) and ".." not in self.model.split("/")
-        if self.provider == "diffusers" and not is_plain:
+    @field_validator("model")
+    @classmethod
+    def _names_a_folder(cls, model: str, info: ValidationInfo) -> str:
+        is_plain = _FOLDER.fullmatch(model) and ".." not in model.split("/")
+        if info.data.get("provider") == "diffusers" and not is_plain:
             raise ValueError("write the pipeline's folder as a plain path below the model directory")
-        return self
+        return model
 
     @property
     def named_size(self) -> tuple[int, int] | None:
