@@ -20,7 +20,7 @@ FILLED = 0.93  # share of the frame's width and height that the required things 
 HIGH_ENOUGH_M = 1.5  # over a counter on which something lies
 HIGHEST_M = 2.35
 LOWEST_M = 0.8
-NEAREST_M = 0.95  # from the middle of what is shown
+NEAREST_M = 0.8  # from the middle of what is shown
 PITCH_STEP = 0.06
 STEEPEST = 0.95
 CHECK_WIDTH = 240
@@ -145,6 +145,14 @@ def project(camera: Camera, points: FloatArray) -> tuple[FloatArray, FloatArray]
     return np.stack([offset @ right / scale, offset @ up / scale * ASPECT], axis=1), depth
 
 
+def image_boxes(camera: Camera, items: Sequence[Placed]) -> FloatArray:
+    """Return ``(n, 4)``: lowest x and y, highest x and y of each thing in image coordinates."""
+    low, high = _ends([item.shown for item in items])
+    image, _ = project(camera, (low[:, None] + (high - low)[:, None] * CORNERS).reshape(-1, 3))
+    image = image.reshape(len(items), -1, 2)
+    return np.concatenate([image.min(axis=1), image.max(axis=1)], axis=1)
+
+
 def _usual_pitch(required: Sequence[Placed], points: FloatArray) -> tuple[float, float]:
     """Return the range of pitches: steep on the floor, flat where something stands tall."""
     bottom, top = float(points[:, 2].min()), float(points[:, 2].max())
@@ -152,7 +160,7 @@ def _usual_pitch(required: Sequence[Placed], points: FloatArray) -> tuple[float,
     if top < 0.3:
         return 0.55, 0.7
     if bottom > COUNTER_HEIGHT - 0.4 and top < 1.1:
-        return 0.46, 0.66
+        return 0.5, 0.7
     if top > 1.3:
         return (0.24, 0.36) if has_counter else (0.16, 0.26)
     return 0.26, 0.44

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vlmlab.core.errors import GenerationError
-from vlmlab.core.scenes.indoor_camera import Subjects, aim, rate
+from vlmlab.core.scenes.indoor_camera import Subjects, aim, image_boxes, rate
 from vlmlab.core.scenes.indoor_places import (
     BURNER_X,
     FIRE_SLOTS,
@@ -25,6 +25,8 @@ CALM_TRIALS = 24  # the first trials keep things together
 VIEWS = 4  # cameras tried for each layout
 ROUNDS = 6  # rounds of trials with fresh draws; only a set that has found no room at all needs a second
 DISTRACTOR_LOSS = 0.97  # a distractor may not make the worst seen thing worse than this
+DISTRACTOR_TRIES = 30
+IMAGE_GAP = 0.04  # between a distractor and what is required, in image coordinates from -1 to 1
 
 
 @dataclass(frozen=True)
@@ -59,27 +61,33 @@ def find_kitchen_layout(kinds: Sequence[str], *, seed: int, attempt: int) -> Kit
 
 
 def add_distractors(layout: KitchenLayout, kinds: Sequence[str], *, seed: int) -> dict[str, Placed]:
-    """Return where further things stand on the counter: in no one's way and before nothing required.
+    """Return where further things stand on the counter: apart from everything required, in the picture too.
 
     A kind that finds no such place is left out.
     """
     placed = dict(layout.placed)
     subjects = Subjects.of(list(layout.placed.values()))
+    taken = image_boxes(layout.camera, list(layout.placed.values()))
     found: dict[str, Placed] = {}
     for kind in kinds:
-        draws = rng_for(seed, "surroundings", kind).random((TRIES, 4))
+        draws = rng_for(seed, "surroundings", kind).random((DISTRACTOR_TRIES, 4))
         for draw in draws:
             room = Room(frozenset(placed), placed, focus_x=0.0, crowding=1)
             item = propose(kind, room, draw)
-            if not fits(item, room):
+            if not fits(item, room) or _touches(image_boxes(layout.camera, [item])[0], taken):
                 continue
-            if (
-                rate(layout.camera, subjects.joined_by([*found.values(), item]))
-                >= layout.score * DISTRACTOR_LOSS
-            ):
+            score = rate(layout.camera, subjects.joined_by([*found.values(), item]))
+            if score >= layout.score * DISTRACTOR_LOSS:
                 placed[kind] = found[kind] = item
                 break
     return found
+
+
+def _touches(box: FloatArray, taken: FloatArray) -> bool:
+    """Return whether a box comes near one of others in the picture."""
+    return bool(
+        ((box[:2] < taken[:, 2:] + IMAGE_GAP) & (taken[:, :2] - IMAGE_GAP < box[2:])).all(axis=1).any()
+    )
 
 
 def _best_of_round(
