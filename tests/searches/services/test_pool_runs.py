@@ -1,0 +1,242 @@
+"""A search whose pictures are photographs: from launch to samples, and again after a restart."""
+
+from dataclasses import replace
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from searches.enums import RunState, TrialStatus
+from searches.launch import start_campaign
+from searches.models import PictureSource, Sample
+from searches.services import scene_sources
+from searches.services.picture_bills import BilledSource
+from searches.services.source_checks import check_launch
+from searches.services.spending import SpendingLimitError
+from tests.doubles import FlatSceneSource
+from tests.factories import make_sut
+from tests.searches.engine import STOP, advance, as_new_process, run_digest, start_run
+from tests.searches.pools import make_pool, make_source
+from vlmlab.core.errors import GenerationError, SourceAwayError, VlmLabError
+from vlmlab.core.images import png_size
+from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.scenes.catalogue import load_domain
+
+pytestmark = pytest.mark.django_db
+DRIVING = load_domain("driving")
+SHOWN = ("cone", "cyclist", "pedestrian")
+LEFT_OUT = tuple(one.id for one in DRIVING.concepts if one.id not in SHOWN)
+PICTURES = (("cone",), ("cone",), ("cyclist",), ("cone", "pedestrian"), ("pedestrian", "cyclist"))
+CONFIG = {
+    "algorithm": "random",
+    "inference_budget": 24,
+    "backend": "photos",
+    "excluded_concepts": LEFT_OUT,
+    "max_set_size": 2,
+    "samples_per_set": 3,
+    "image_width": 80,
+    "image_height": 64,
+}
+
+
+@pytest.fixture
+def photos():
+    scene_sources.forget_sources()
+    yield make_source("photos", dataset=make_pool("streets", shown=PICTURES))
+    scene_sources.forget_sources()
+
+
+def stopping_sut(seed: int = 1):
+    return make_sut(params={"default": "", "rules": [{"answer_option": STOP}], "seed": seed})
+
+
+def test_a_search_on_photographs_runs_to_its_end_and_keeps_where_they_come_from(photos):
+    run = start_run(stopping_sut(), **CONFIG)
+
+    advance(run)
+
+    assert run.state == RunState.SUCCEEDED
+    drawn = Sample.objects.exclude(image_sha256="")
+    assert drawn.count() == run.n_inferences > 0
+    for sample in drawn:
+        shown = PICTURES[int(sample.provenance["file"][0])]
+        assert set(sample.trial.concepts) <= set(shown)
+        assert sample.provenance["backend"] == "image_pool"
+        assert sample.description["world"]["picture"] == sample.provenance["picture"]
+        assert {one["concept"] for one in sample.annotations} == set(shown)
+    photos.refresh_from_db()
+    assert (photos.n_pictures, photos.spend_usd) == (drawn.count(), 0.0)
+
+
+def test_sets_that_no_photograph_shows_cannot_be_drawn_and_count_in_no_rate(photos):
+    run = start_run(stopping_sut(), **CONFIG)
+
+    advance(run)
+
+    trial = run.trials.get(key="cyclist+cone")  # in catalogue order
+    assert trial.status == TrialStatus.INCOMPATIBLE
+    assert trial.answers == 0
+    photos.refresh_from_db()
+    assert photos.n_refusals == run.n_generation_errors > 0
+    assert photos.last_error.startswith("No picture of the pool shows")
+
+
+def test_a_run_on_photographs_is_the_same_when_its_worker_starts_again(photos):
+    undisturbed, cut = (start_run(stopping_sut(seed), **CONFIG) for seed in (1, 2))
+    advance(undisturbed)
+    while cut.state != RunState.SUCCEEDED:
+        advance(cut, slice_seconds=0.0)
+        as_new_process()
+        scene_sources.forget_sources()
+
+    assert run_digest(cut) == run_digest(undisturbed)
+
+
+def test_a_source_that_was_switched_off_lets_its_run_wait(photos):
+    run = start_run(stopping_sut(), **CONFIG)
+    PictureSource.objects.update(is_enabled=False)
+
+    advance(run)
+
+    assert (run.state, run.n_generation_errors) == (RunState.PAUSED, 0)
+    assert run.error == "Photos is switched off. Switch it on again on its page."
+
+
+def test_a_picture_that_is_gone_from_the_disk_lets_its_run_wait(photos, settings, tmp_path):
+    run = start_run(stopping_sut(), **CONFIG)
+    settings.BLOB_DIR = tmp_path / "elsewhere"
+
+    advance(run)
+
+    assert run.state == RunState.PAUSED
+    assert "not on the disk any more" in run.error
+
+
+def test_the_size_of_a_run_is_that_of_its_pictures(photos):
+    source = scene_sources.scene_source(DRIVING, "photos", width=64, height=48)
+
+    assert png_size(source.generate(("cone",), seed=1).image_png) == (64, 48)
+    assert scene_sources.scene_source(DRIVING, "photos", width=64, height=48) is source
+
+
+def test_a_changed_source_is_loaded_afresh(photos):
+    before = scene_sources.scene_source(DRIVING, "photos", width=64, height=48)
+    PictureSource.objects.update(params={"match": "exact", "fit": "contain"})
+
+    after = scene_sources.scene_source(DRIVING, "photos", width=64, height=48)
+
+    assert (before.identity == after.identity, "match=exact" in after.identity) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({"is_enabled": False}, "backend", "switched off"),
+        ({"kind": "unheard"}, "backend", "does not know the kind"),
+        ({"params": {"match": "some"}}, "backend", "match"),
+        ({"dataset": None}, "backend", "has no dataset"),
+    ],
+)
+def test_a_search_is_not_started_when_its_source_cannot_be_used(photos, change, field, words):
+    PictureSource.objects.update(**change)
+
+    with pytest.raises(VlmLabError) as raised:
+        start_campaign(
+            config=RevelioConfig(**CONFIG),
+            suts=[stopping_sut()],
+            domain_slug="driving",
+            name="",
+            run_seed=1,
+            by=None,
+        )
+
+    assert raised.value.field == field
+    assert words in raised.value.message
+
+
+def test_concepts_without_pictures_must_be_left_out(photos):
+    with pytest.raises(GenerationError) as raised:
+        check_launch(DRIVING, RevelioConfig(**CONFIG | {"excluded_concepts": LEFT_OUT[1:]}))
+
+    label = DRIVING.concept(LEFT_OUT[0]).label
+    assert raised.value.message == f"Photos has no picture of “{label}”."
+    assert raised.value.field == "excluded_concepts"
+    check_launch(DRIVING, RevelioConfig(**CONFIG))
+
+
+def test_a_source_nobody_has_set_up_and_a_domain_without_a_world_are_refused():
+    with pytest.raises(GenerationError, match="There is no picture source “moon”"):
+        check_launch(DRIVING, RevelioConfig(backend="moon"))
+    with pytest.raises(SourceAwayError):
+        scene_sources.scene_source(DRIVING, "moon", width=64, height=48)
+
+
+class Priced(FlatSceneSource):
+    """Makes pictures for money, and refuses cyclists for money too."""
+
+    def generate(self, concepts, *, seed):
+        if "cyclist" in concepts:
+            error = GenerationError("Refused.")
+            error.cost_usd, error.n_refusals = 0.2, 2
+            raise error
+        return replace(super().generate(concepts, seed=seed), cost_usd=0.1)
+
+
+def test_pictures_and_refusals_are_counted_with_what_they_cost():
+    source = BilledSource(Priced(), left_usd=None, most_usd=0.3)
+
+    source.generate(("cone",), seed=1)
+    with pytest.raises(GenerationError):
+        source.generate(("cyclist",), seed=1)
+
+    bill = source.bill
+    assert (bill.n_pictures, bill.n_refusals, bill.last_error) == (1, 2, "Refused.")
+    assert bill.cost_usd == pytest.approx(0.3)
+
+
+def test_no_picture_is_made_that_could_pass_the_limit():
+    source = BilledSource(Priced(), left_usd=0.45, most_usd=0.3)
+    source.generate(("cone",), seed=1)
+    source.generate(("cone",), seed=2)
+
+    with pytest.raises(SpendingLimitError) as raised:
+        source.generate(("cone",), seed=3)
+
+    assert source.bill.n_pictures == 2
+    assert "the next picture may cost up to $0.30, $0.25 are left" in raised.value.message
+
+
+def test_a_picture_of_unknown_price_is_not_made_under_a_limit():
+    with pytest.raises(SpendingLimitError, match="price of a picture is unknown"):
+        BilledSource(Priced(), left_usd=1.0, most_usd=None).generate(("cone",), seed=1)
+    assert BilledSource(Priced(), left_usd=None, most_usd=None).generate(("cone",), seed=1)
+
+
+def test_the_command_searches_photographs(photos, capsys):
+    sut = stopping_sut()
+    params = [f"{name}={value}" for name, value in (("max_set_size", 1), ("samples_per_set", 2))]
+    params.append(f"excluded_concepts={','.join(LEFT_OUT)}")
+
+    call_command("run_search", sut=sut.slug, backend="photos", algorithm="random", budget=6, param=params)
+
+    assert set(Sample.objects.values_list("provenance__backend", flat=True)) == {"image_pool"}
+    with pytest.raises(CommandError, match="There is no picture source"):
+        call_command("run_search", sut=sut.slug, backend="moon")
+
+
+def test_the_command_sets_sources_up_lists_and_checks_them(photos, capsys):
+    call_command(
+        "source", "add", "exact", "--kind", "image_pool", "--dataset", "streets", "--param", "match=exact"
+    )
+    call_command("source", "list")
+    call_command("source", "check", "exact")
+
+    said = capsys.readouterr().out
+    assert PictureSource.objects.get(slug="exact").params == {"match": "exact", "fit": "contain"}
+    assert "exact is set up. Check it with: manage.py source check exact" in said
+    assert "exact                    image_pool   not used yet, 0 pictures, $0.00" in said
+    assert "Everything that it needs is there. It has no picture of" in said
+    for wrong in (["--dataset", "gone"], ["--param", "match=some"], ["--kind", "embedded"]):
+        arguments = ["add", "other", "--kind", "image_pool", "--dataset", "streets", *wrong]
+        with pytest.raises(CommandError) as raised:
+            call_command("source", *arguments)
+        assert raised.value.returncode == 2
