@@ -1,12 +1,14 @@
 """Attempts, errors and the cache of the scene generator, with a back end that draws nothing."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from vlmlab.core.errors import ConceptError, GenerationError
+from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.driving import sample_driving
 from vlmlab.core.scenes.render.cache import DirectoryCache
 from vlmlab.core.scenes.render.generator import SceneGenerator, encode_png, make_scene_source
@@ -52,10 +54,10 @@ def test_generate_counts_a_layout_that_the_sampler_cannot_make_as_an_attempt(mon
     source = generator(CountingBackend())
     original = source._sample
 
-    def crowded(key, *, seed, attempt):
+    def crowded(key, *, seed, attempt, domain):
         if attempt < 2:
             raise GenerationError("The objects do not fit.")
-        return original(key, seed=seed, attempt=attempt)
+        return original(key, seed=seed, attempt=attempt, domain=domain)
 
     monkeypatch.setattr(source, "_sample", crowded)
 
@@ -63,10 +65,30 @@ def test_generate_counts_a_layout_that_the_sampler_cannot_make_as_an_attempt(mon
 
 
 def test_generate_gives_up_after_the_last_attempt_and_says_what_was_wrong():
-    with pytest.raises(GenerationError, match=r"None of 3 layouts .* cone is hidden to 80% \(3x\)") as caught:
+    with pytest.raises(GenerationError) as caught:
         generator(CountingBackend(rejections=9)).generate(KEY, seed=5)
 
+    assert caught.value.message == (
+        "None of 3 layouts shows all of “Cone”, “far”: “Cone” is hidden to 80% (3x)."
+    )
     assert caught.value.hint
+
+
+def test_generate_names_the_concepts_of_a_kitchen_and_counts_like_reasons_once(monkeypatch):
+    faults = iter(["glass_upright shows only 3 pixels", "toddler_standing is hidden to 60%"] * 2)
+    backend = CountingBackend()
+    monkeypatch.setattr(backend, "fault_or_render", lambda description, **size: next(faults))
+    source = generator(backend, domain="indoor", max_attempts=3)
+    label = load_domain("indoor").concept
+
+    with pytest.raises(GenerationError) as caught:
+        source.generate(("glass_upright", "toddler_standing"), seed=5)
+
+    glass, toddler = (f"“{label(one).label}”" for one in ("glass_upright", "toddler_standing"))
+    assert caught.value.message == (
+        f"None of 3 layouts shows all of {glass}, {toddler}: "
+        f"{glass} shows only 3 pixels (2x); {toddler} is hidden to 60% (1x)."
+    )
 
 
 def test_generate_lets_an_invalid_set_rise_as_a_concept_error():
@@ -101,7 +123,9 @@ def test_cache_does_not_serve_a_layout_that_the_sampler_no_longer_makes(tmp_path
     source.generate(KEY, seed=5)
     original = source._sample
     monkeypatch.setattr(
-        source, "_sample", lambda key, seed, attempt: original(key, seed=seed, attempt=2 * attempt)
+        source,
+        "_sample",
+        lambda key, *, seed, attempt, domain: original(key, seed=seed, attempt=2 * attempt, domain=domain),
     )
 
     source.generate(KEY, seed=5)
@@ -112,7 +136,7 @@ def test_cache_does_not_serve_a_layout_that_the_sampler_no_longer_makes(tmp_path
 def test_identity_names_everything_that_changes_a_picture():
     line = make_scene_source(domain="driving", width=320, height=240, quality="fast").identity
 
-    for part in ("embedded 2", "assets=", "domain=driving", "size=320x240", "quality=fast", "check="):
+    for part in ("embedded 3", "assets=", "domain=driving", "size=320x240", "quality=fast", "check="):
         assert part in line
 
 
@@ -125,8 +149,10 @@ def test_encode_png_is_lossless_and_repeatable():
     np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(first))), picture)
 
 
-@pytest.mark.parametrize(("backend", "domain"), [("crayons", "driving"), ("embedded", "moon")])
-def test_unknown_back_ends_and_domains_are_generation_errors_with_a_hint(backend, domain):
+@pytest.mark.parametrize(("backend", "draws_as"), [("crayons", "driving"), ("embedded", "")])
+def test_unknown_back_ends_and_worlds_are_generation_errors_with_a_hint(backend, draws_as):
+    domain = replace(load_domain("driving"), draws_as=draws_as)
+
     with pytest.raises(GenerationError) as caught:
         make_scene_source(backend, domain=domain, width=8, height=6)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +20,7 @@ from vlmlab.core.scenes.render.embedded import EmbeddedBackend
 from vlmlab.core.scenes.samplers import SAMPLERS
 from vlmlab.core.scenes.scene import GeneratedScene, RenderedScene, SceneDescription, SceneSource
 
-CHECK_VERSION = "1"
+CHECK_VERSION = "2"
 PNG_COMPRESSION = 3
 
 
@@ -125,24 +126,42 @@ class SceneGenerator:
 
     def _draw(self, concepts: tuple[str, ...], seed: int) -> GeneratedScene:
         """Try layout after layout; one that the sampler cannot make counts as an attempt."""
-        reasons: dict[str, int] = {}
+        reasons: list[str] = []
         for attempt in range(self._max_attempts):
             try:
                 description = self._sample(concepts, seed=seed, attempt=attempt, domain=self._domain)
             except GenerationError as error:
-                reasons[error.message.rstrip(".")] = reasons.get(error.message.rstrip("."), 0) + 1
+                reasons.append(error.message.rstrip("."))
                 continue
             drawn = self._backend.fault_or_render(
                 description, width=self._width, height=self._height, quality=self._quality
             )
             if isinstance(drawn, RenderedScene):
                 return _finished(description, drawn)
-            reasons[drawn] = reasons.get(drawn, 0) + 1
-        listed = "; ".join(f"{reason} ({count}x)" for reason, count in sorted(reasons.items()))
+            reasons.append(_in_labels(drawn, description, self._domain))
+        labels = ", ".join(f"“{self._domain.concept(one).label}”" for one in concepts)
         raise GenerationError(
-            f"None of {self._max_attempts} layouts shows all of {', '.join(concepts)}: {listed}.",
+            f"None of {self._max_attempts} layouts shows all of {labels}: {_counted(reasons)}.",
             hint="Use fewer concepts at once, or another seed.",
         )
+
+
+def _in_labels(fault: str, description: SceneDescription, domain: Domain) -> str:
+    """Return a fault with the label of the concept in place of the kind that it begins with."""
+    kind, _, rest = fault.partition(" ")
+    concept = next(
+        (item.concept for item in description.objects if item.is_required and item.kind == kind), ""
+    )
+    return f"“{domain.concept(concept).label}” {rest}" if concept else fault
+
+
+def _counted(reasons: list[str]) -> str:
+    """Return reasons with how often each came; those that differ in their numbers alone count as one."""
+    alike: dict[str, list[str]] = {}
+    for reason in reasons:
+        alike.setdefault(re.sub(r"\d+", "", reason), []).append(reason)
+    ordered = sorted(alike.values(), key=lambda one: (-len(one), one[0]))
+    return "; ".join(f"{one[0]} ({len(one)}x)" for one in ordered)
 
 
 def _finished(description: SceneDescription, drawn: RenderedScene) -> GeneratedScene:
