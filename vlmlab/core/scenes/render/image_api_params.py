@@ -147,7 +147,7 @@ class ImageApiParams(BackendParams):
     )
     requests_per_minute: float | None = Field(
         default=None,
-        ge=0.01,
+        ge=0.2,
         le=10_000,
         title="Calls a minute",
         description="Of one worker; empty: no limit of ours.",
