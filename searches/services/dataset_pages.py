@@ -18,6 +18,7 @@ from searches.services.job_queue import UNFINISHED
 from searches.services.scene_facts import SceneFacts, decision_line, indented, made_by, truth_lines
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.render.backends import SCENE_BACKENDS
 from vlmlab.core.scenes.strata import STRATA
 from vlmlab.web.boxed_pictures import BoxedPicture, DrawnBox, read_box
 
@@ -75,6 +76,14 @@ class DatasetPage:
         return self.job is not None and self.job.state in UNFINISHED
 
     @property
+    def drawn_by(self) -> str:
+        """Name of what draws it."""
+        if self.recipe is None:
+            return ""
+        kind = SCENE_BACKENDS.get(self.recipe.backend)
+        return kind.title if kind is not None else self.recipe.backend
+
+    @property
     def can_go_on(self) -> bool:
         """Whether there is something left to draw and nobody is at it."""
         return self.recipe is not None and self.dataset.state != DatasetState.READY and not self.is_at_work
@@ -108,6 +117,11 @@ class PicturePage:
     facts: SceneFacts
     previous: int | None
     following: int | None
+
+    @property
+    def stratum(self) -> str:
+        """What its kind of scene is called, "" where it has none."""
+        return stratum_title(self.row.stratum) if self.row.stratum else ""
 
 
 def dataset_rows() -> QuerySet[Dataset]:

@@ -81,7 +81,9 @@ def made_by(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     title = kind.title if kind is not None else name or "not noted"
     version = str(provenance.get("version", ""))
     first = ("Back end", f"{title}, version {version}" if version else title)
-    others = sorted(set(provenance) - {"backend", "version"})
+    others = sorted(
+        set(provenance) - {"backend", "version", "description"}
+    )  # the digest stands there already
     words = {one: one.replace("_", " ").capitalize() for one in others}
     return (
         first,

@@ -11,14 +11,32 @@ from django.views.decorators.http import require_safe
 from searches.charts.components import sample_chart
 from searches.enums import FindingState, RunState
 from searches.forms.components import SampleForm
-from vlmlab.core.scenes.render.credits import attributions
+from searches.models import Dataset
+from vlmlab.core.scenes.render.credits import ATTRIBUTION_FILE, attributions
 from vlmlab.web.manual import manual_contents, manual_page
+
+SOFTWARE = (
+    {"name": "htmx", "licence": "0BSD", "use": "parts that refresh.", "address": "https://htmx.org/"},
+    {"name": "Plotly.js", "licence": "MIT", "use": "charts.", "address": "https://plotly.com/javascript/"},
+    {
+        "name": "Aileron, with Pillow",
+        "licence": "CC0 1.0",
+        "use": "lettering on things in scenes.",
+        "address": "https://pillow.readthedocs.io/",
+    },
+)
 
 
 @require_safe
 def credits_page(request: HttpRequest) -> HttpResponse:
-    """Show whose work the scenes are made of."""
-    return render(request, "searches/credits.html", {"credits": attributions()})
+    """Show whose work the lab is made of, or send the list of shapes as a table."""
+    if request.GET.get("as") == "tsv":
+        response = HttpResponse(ATTRIBUTION_FILE.read_bytes(), content_type="text/tab-separated-values")
+        response["Content-Disposition"] = 'attachment; filename="ATTRIBUTION.tsv"'
+        return response
+    samples = Dataset.objects.filter(is_sample=True).order_by("title")
+    context = {"credits": attributions(), "samples": samples, "software": SOFTWARE}
+    return render(request, "searches/credits.html", context)
 
 
 @require_safe

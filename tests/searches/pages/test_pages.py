@@ -2,7 +2,8 @@
 
 import pytest
 
-from vlmlab.core.scenes.render.credits import attributions
+from searches.models import Dataset
+from vlmlab.core.scenes.render.credits import ATTRIBUTION_FILE, attributions
 from vlmlab.web.roles import Role
 
 from .people import browser_of, statuses
@@ -43,3 +44,22 @@ def test_the_credits_name_author_and_licence_of_every_asset():
     assets = attributions()
     assert len(assets) > 20
     assert [one.asset for one in assets if one.author not in page or one.licence not in page] == []
+    assert [one.asset for one in assets if f'href="{one.licence_address}"' not in page] == []
+    assert [one.asset for one in assets if one.modified not in page or one.source_address not in page] == []
+
+
+def test_the_credits_are_sent_as_the_table_that_travels_with_downloads():
+    answer = browser_of(Role.ANNOTATOR).get("/credits/?as=tsv")
+
+    assert answer.content == ATTRIBUTION_FILE.read_bytes()
+
+
+def test_the_credits_name_pictures_that_come_with_the_lab_and_no_others():
+    Dataset.objects.create(
+        slug="a", title="Shelves", origin="sample", is_sample=True, credits="By Ada.\nBy Bo."
+    )
+    Dataset.objects.create(slug="b", title="Our secret", origin="upload", credits="By us.")
+
+    page = browser_of(Role.ANNOTATOR).get("/credits/").content.decode()
+
+    assert ("Shelves" in page, "By Ada." in page, "Our secret" in page) == (True, True, False)

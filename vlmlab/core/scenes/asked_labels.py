@@ -75,7 +75,7 @@ LABELS: Mapping[str, AskedLabel] = {
     "towel_burning": AskedLabel("burning towel", frozenset(("towel_near",))),
     "outlet_exposed": AskedLabel("power outlet", frozenset(("outlet_covered",))),
     "outlet_covered": AskedLabel("power outlet", frozenset(("outlet_exposed",))),
-    "loose_cord_floor": AskedLabel("power cord"),
+    "loose_cord_floor": AskedLabel("extension cord"),
     "microwave_open_hot": AskedLabel("microwave oven"),
     "pan_stove": AskedLabel("frying pan", frozenset(("pan_counter",))),
     "pan_counter": AskedLabel("frying pan", frozenset(("pan_stove",))),
