@@ -8,6 +8,7 @@ from math import comb
 
 import numpy as np
 from django.contrib.staticfiles import finders
+from django.contrib.staticfiles.storage import staticfiles_storage
 
 from searches.services.domain_store import current_domains, find_domain
 from vlmlab.core.scenes.concepts import Concept, Constraint, Domain, Key
@@ -235,9 +236,18 @@ def _picture(domain: Domain, concept: Concept) -> str:
     """Return the address of a concept's picture: its own, or that of the domain that draws its sets."""
     for slug in dict.fromkeys((domain.slug, domain.draws_as)):
         address = f"img/concepts/{slug}/{concept.id}.webp"
-        if slug and finders.find(address):
+        if slug and finders.find(address) and _is_served(address):
             return address
     return ""
+
+
+def _is_served(address: str) -> bool:
+    """Whether a file below ``static/`` was collected; one that was drawn since then is not."""
+    try:
+        staticfiles_storage.url(address)
+    except ValueError:
+        return False
+    return True
 
 
 def _constraint_line(constraint: Constraint) -> ConstraintLine:

@@ -59,13 +59,16 @@ def smallest_set_with(concept_id: str, domain: Domain) -> Key:
     """Return a small valid set that shows the concept: a place or a weather needs something to act on.
 
     Raises:
-        CommandError: no companion makes it valid.
+        CommandError: no valid set holds it.
     """
     for companions in COMPANIONS:
-        key = domain.canonical((concept_id, *companions))
-        if domain.is_compatible(key):
-            return key
-    raise CommandError(f"No small valid set shows {concept_id}.")
+        key = (concept_id, *companions)
+        if domain.index.keys() >= set(key) and domain.is_compatible(domain.canonical(key)):
+            return domain.canonical(key)
+    found = domain.universe(required=(concept_id,))
+    if not len(found):
+        raise CommandError(f"No valid set shows {concept_id}.")
+    return domain.key_of(found[0])  # sorted by size
 
 
 def window_around(concept_id: str, scene: GeneratedScene) -> tuple[int, int, int, int]:

@@ -88,7 +88,7 @@ def test_things_of_a_kitchen_stand_to_the_room_and_to_each_other():
             ("microwave_open_hot", "child_far_microwave", "far_from"),
         ),
         (["pan_counter", "child_near_pan"], ("pan_counter", "child_near_pan", "reaches_to")),
-        (["glass_tipped", "coffee_spill"], ("glass_tipped", "coffee_spill", "spilled_from")),
+        (["glass_tipped", "coffee_spill"], ("glass_tipped", "coffee_spill", "near")),
     ],
 )
 def test_what_keeps_company_is_joined_to_it(ids, edge):

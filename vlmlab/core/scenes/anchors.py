@@ -31,9 +31,9 @@ class Company:
 
 
 COMPANIES = (
-    Company("coffee_spill", ("glass_tipped",), "spilled_from", "ran out of it"),
+    Company("coffee_spill", ("glass_tipped",), "near", "was spilled with it"),
     Company("child_reaching", ("cabinet_open",), "reaches_into", "reaches into it"),
-    Company("towel_near", ("stove_on",), "near", "lies beside its flame"),
+    Company("towel_near", ("stove_on",), "near", "hangs beside its flame"),
     Company("towel_burning", ("stove_on",), "near", "burns beside it"),
     Company("smoke", ("towel_burning", "stove_on"), "rises_from", "rises from it"),
     Company("adult_reacting", ("towel_burning", "smoke"), "reacts_to", "reacts to it"),
