@@ -222,8 +222,8 @@ def test_published_sets_of_the_kitchen_are_valid(ids):
         (["microwave_open_hot", "child_far_microwave", "child_near_microwave"], "“Child far from microwave” "
          "and “Child at microwave” exclude each other: The child of the microwave is either close to it or "
          "far from it. Keep one of the two."),
-        (["coffee_spill"], "“Spilled coffee” needs something else in the scene: Coffee is spilled only where a "
-         "glass has tipped over too. Add the tipped glass, or take the coffee out."),
+        (["coffee_spill"], "“Spilled coffee” needs something else in the scene: Coffee is "
+         "spilled only where a glass has tipped over too. Add the tipped glass, or take the coffee out."),
         (["child_reaching"], "“Child at the cleaners” needs something else in the scene: A child can reach "
          "for the cleaners only while their cabinet is open. Add the open sink cabinet, or take the child "
          "out."),
