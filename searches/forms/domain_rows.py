@@ -1,6 +1,6 @@
 """The fields of each row of a domain file, and the form that edits one row."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -49,7 +49,9 @@ PLANS: Mapping[str, tuple[FieldPlan, ...]] = {
         FieldPlan(("decides_by",), "Which rule decides", "choice", choices=DECIDES),
         FieldPlan(("error_words",), "Wrong answers are called", "choice", choices=WORDS),
         FieldPlan(("draws_as",), "Drawn by the built-in world", "choice", choices=WORLDS),
-        FieldPlan(("default_weather",), "Weather where a set names none", help="An id; only for driving."),
+        FieldPlan(
+            ("default_weather",), "Weather where a set names none", help="An id; only for driving.", is_rare=True,
+        ),
         FieldPlan(
             ("question",), "Question", "text",
             "{options}: the answers. {question}: what the deciding rule asks. {speed}: speed of the car.",
@@ -57,15 +59,21 @@ PLANS: Mapping[str, tuple[FieldPlan, ...]] = {
         ),
         FieldPlan(("answer_request",), "How to answer", "text", is_wide=True),
         FieldPlan(("reason_request",), "How to answer with a reason", "text", is_wide=True),
-        FieldPlan(("kinematics", "ego_speed_mps"), "Speed of the car, m/s", "number", "Only for driving."),
-        FieldPlan(("kinematics", "full_braking_mps2"), "Full braking, m/s²", "number"),
+        FieldPlan(
+            ("kinematics", "ego_speed_mps"), "Speed of the car, m/s", "number", "Only for driving.", is_rare=True,
+        ),
+        FieldPlan(("kinematics", "full_braking_mps2"), "Full braking, m/s²", "number", is_rare=True),
         FieldPlan(
             ("kinematics", "brake_share"), "How hard each answer brakes", "numbers",
-            "One a line, from 0 to 1: “slow_down: 0.5”.",
+            "One a line, from 0 to 1: “slow_down: 0.5”.", is_rare=True,
         ),
-        FieldPlan(("distances_m",), "Distances in metres", "ranges", "One a line: “near: 2, 4”."),
+        FieldPlan(
+            ("distances_m",), "Distances in metres", "ranges", "One a line: “near: 2, 4”.", is_rare=True,
+        ),
         FieldPlan(("macros",), "Macros", "lists", "One a line: “child: id, id”; rules write @child."),
-        FieldPlan(("aliases",), "Other names of concepts", "texts", "One a line: “other name: id”."),
+        FieldPlan(
+            ("aliases",), "Other names of concepts", "texts", "One a line: “other name: id”.", is_rare=True,
+        ),
     ),
     "actions": (
         FieldPlan(("id",), "Id"),
@@ -83,14 +91,16 @@ PLANS: Mapping[str, tuple[FieldPlan, ...]] = {
         FieldPlan(("snippet",), "Words for image models", is_wide=True),
         FieldPlan(("statement_true",), "True where it is present", is_wide=True),
         FieldPlan(("statement_false",), "False where it is present", is_wide=True),
-        FieldPlan(("group",), "Group", help="Concepts of one group fill the same place."),
-        FieldPlan(("implies",), "Brings along", "ids", IDS),
-        FieldPlan(("placement",), "Placement"),
-        FieldPlan(("distance",), "Distance"),
-        FieldPlan(("cls",), "Class"),
-        FieldPlan(("sets",), "Changes its entity", "texts", "One a line: “placement: sidewalk”."),
-        FieldPlan(("modifiable",), "Place and distance change it", "yes"),
-        FieldPlan(("adverse",), "This weather is a reason to slow down", "yes"),
+        FieldPlan(("group",), "Group", help="Concepts of one group fill the same place.", is_rare=True),
+        FieldPlan(("implies",), "Brings along", "ids", IDS, is_rare=True),
+        FieldPlan(("placement",), "Placement", is_rare=True),
+        FieldPlan(("distance",), "Distance", is_rare=True),
+        FieldPlan(("cls",), "Class", is_rare=True),
+        FieldPlan(
+            ("sets",), "Changes its entity", "texts", "One a line: “placement: sidewalk”.", is_rare=True,
+        ),
+        FieldPlan(("modifiable",), "Place and distance change it", "yes", is_rare=True),
+        FieldPlan(("adverse",), "This weather is a reason to slow down", "yes", is_rare=True),
     ),
     "constraints": (
         FieldPlan(("id",), "Id"),
@@ -114,9 +124,9 @@ PLANS: Mapping[str, tuple[FieldPlan, ...]] = {
         FieldPlan(("when", "has"), "All of these are there", "ids", IDS),
         FieldPlan(("when", "has_any"), "One of these is there", "ids", IDS),
         FieldPlan(("when", "lacks"), "None of these is there", "ids", IDS),
-        FieldPlan(("when", "no_adverse_weather"), "The weather is not adverse", "yes"),
-        FieldPlan(("when", "any_entity", "placement"), "Something stands (placement)"),
-        FieldPlan(("when", "any_entity", "distance"), "At one of these distances", "ids"),
+        FieldPlan(("when", "no_adverse_weather"), "The weather is not adverse", "yes", is_rare=True),
+        FieldPlan(("when", "any_entity", "placement"), "Something stands (placement)", is_rare=True),
+        FieldPlan(("when", "any_entity", "distance"), "At one of these distances", "ids", is_rare=True),
         FieldPlan(("question",), "Its question", help="Put in place of {question}.", is_wide=True),
         FieldPlan(("why",), "Why this answer is right", "text", is_wide=True),
         FieldPlan(("priority",), "Priority", "whole", "Among equal rules the smaller one decides."),
@@ -154,10 +164,29 @@ class RowForm(forms.Form):
             self.fields[plan.name] = _form_field(plan, write_value(plan, plan.read(row)), choices)
 
     @property
-    def rows(self) -> Iterator[tuple[forms.BoundField, str]]:
-        """The bound fields with the class that places each."""
-        for plan in self.plans:
-            yield self[plan.name], "full" if plan.is_wide else ""
+    def rows(self) -> list[tuple[forms.BoundField, str]]:
+        """The bound fields that every row needs, with the class that places each."""
+        return self._rows(is_rare=False)
+
+    @property
+    def rare_rows(self) -> list[tuple[forms.BoundField, str]]:
+        """The bound fields that few rows need."""
+        return self._rows(is_rare=True)
+
+    @property
+    def has_rare_values(self) -> bool:
+        """Whether the fold must be open: something stands in it, or is wrong."""
+        return any(
+            plan.is_rare and (plan.name in self.errors or write_value(plan, plan.read(self.row)))
+            for plan in self.plans
+        )
+
+    def _rows(self, *, is_rare: bool) -> list[tuple[forms.BoundField, str]]:
+        return [
+            (self[plan.name], "full" if plan.is_wide else "")
+            for plan in self.plans
+            if plan.is_rare == is_rare
+        ]
 
     def clean(self) -> dict[str, Any]:
         """Read each changed field; ``changed_row`` is then complete."""

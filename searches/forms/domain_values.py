@@ -20,6 +20,7 @@ class FieldPlan:
         help: one sentence.
         choices: for ``choice``.
         is_wide: whether it takes the whole width.
+        is_rare: whether it is shown in a fold.
     """
 
     path: tuple[str, ...]
@@ -28,6 +29,7 @@ class FieldPlan:
     help: str = ""
     choices: ChoiceList = ()
     is_wide: bool = False
+    is_rare: bool = False
 
     @property
     def name(self) -> str:

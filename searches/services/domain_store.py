@@ -86,6 +86,11 @@ def current_domains() -> tuple[Domain, ...]:
     return tuple(found)
 
 
+def archived_domains() -> list[DomainRecord]:
+    """Return the rows of the domains that nobody can choose for the time being."""
+    return list(DomainRecord.objects.filter(is_archived=True))
+
+
 def check_usable(domain: Domain) -> None:
     """Refuse a domain for new searches when it is archived.
 
@@ -158,7 +163,8 @@ def keep_version(content: dict[str, object], *, note: str = "", by_id: int | Non
 
 
 def _kept_version(slug: str, version: str) -> Domain | None:
-    return shipped_domain(slug, version) or _stored(slug, version)
+    found = shipped_domain(slug, version)
+    return found or (_stored(slug, version) if VERSION.fullmatch(version) else None)
 
 
 @lru_cache(maxsize=64)

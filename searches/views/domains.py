@@ -12,7 +12,7 @@ from searches.enums import JobKind
 from searches.forms.compose import ComposeForm
 from searches.models import Job, User
 from searches.services.composing import compose, scene_params
-from searches.services.domain_store import find_domain
+from searches.services.domain_store import archived_domains, find_domain
 from searches.services.domains import all_domains, domain_overview
 from searches.services.job_pages import find_scene
 from searches.views.jobs import job_context
@@ -25,19 +25,24 @@ SECTIONS = ("concepts", "rules", "constraints", "sets")
 @require_safe
 def domain_list(request: HttpRequest) -> HttpResponse:
     """Show every domain."""
-    return render(request, "searches/domain_list.html", {"overviews": all_domains()})
+    context = {"overviews": all_domains(), "archived": archived_domains()}
+    return render(request, "searches/domain_list.html", context)
 
 
 @require_safe
 def domain_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show concepts, rules, constraints or counts of a domain."""
-    domain = _domain(slug)
+    version = request.GET.get("version", "")
+    domain = _domain(f"{slug}@{version}" if version else slug)
+    if version and domain.version != version:
+        raise Http404("no such version")
     section = request.GET.get("show", SECTIONS[0])
     overview = domain_overview(domain.ref)
     topic, action = request.GET.get("topic", ""), request.GET.get("action", "")
     context = {
         "overview": overview,
         "domain": domain,
+        "is_chosen_version": bool(version),
         "rules": overview.rules_about(topic=topic, action=action),
         "topic": topic,
         "action": action,

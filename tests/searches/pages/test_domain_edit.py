@@ -453,3 +453,23 @@ def test_the_example_is_sent_with_its_comments(browser):
 
 def test_content_that_is_checked_without_its_text_is_the_same_version(warehouse):
     assert check_content(DomainVersion.objects.get().content).domain.version == warehouse.version
+
+
+def test_an_older_version_is_shown_as_it_was(browser, warehouse):
+    first = warehouse.version
+    browser.post("/domains/warehouse/edit/", fields(changed(title="Storehouse"), do="save"))
+
+    old = browser.get(f"/domains/warehouse/?version={first}&show=rules")
+
+    assert (old.context["domain"].title, old.context["domain"].version) == ("Warehouse", first)
+    assert f"version={first}&amp;show=concepts" in old.content.decode()
+    assert browser.get("/domains/warehouse/?version=000000000000").status_code == 404
+
+
+def test_the_list_of_domains_names_the_archived_ones(browser, warehouse):
+    browser.post("/domains/warehouse/archive/", {"archive": "1"})
+
+    page = browser.get("/domains/")
+
+    assert [one.domain.slug for one in page.context["overviews"]] == ["driving", "indoor"]
+    assert [record.slug for record in page.context["archived"]] == ["warehouse"]
