@@ -50,21 +50,22 @@ def sample_scene(
     """
     program = scenic_program(plan, map_path=str(_map_file(roads.xodr)), carla_map=roads.carla_map)
     best: tuple[float, SampledScene] | None = None
-    with _SCENIC, _seeded(derive_seed(seed, "carla layout", *concepts, attempt)):
+    with _SCENIC:
         scenario = _compiled(program)
-        for _ in range(TRIALS):
-            scene = _drawn(scenario)
-            footprints = _footprints(scene)
-            if not _is_as_planned(scene, plan, footprints):
-                continue
-            score, description = describe(
-                plan, roads, _frame(scene), footprints, junction_m=_junction_m(scene),
-                concepts=concepts, seed=seed, attempt=attempt, version=version,
-            )  # fmt: skip
-            if best is None or score > best[0]:
-                best = score, SampledScene(scene, description)
-            if best[0] >= 1.0:
-                break
+        with _seeded(derive_seed(seed, "carla layout", *concepts, attempt)):
+            for _ in range(TRIALS):
+                scene = _drawn(scenario)
+                footprints = _footprints(scene)
+                if not _is_as_planned(scene, plan, footprints):
+                    continue
+                score, description = describe(
+                    plan, roads, _frame(scene), footprints, junction_m=_junction_m(scene),
+                    concepts=concepts, seed=seed, attempt=attempt, version=version,
+                )  # fmt: skip
+                if best is None or score > best[0]:
+                    best = score, SampledScene(scene, description)
+                if best[0] >= 1.0:
+                    break
     if best is None:
         raise GenerationError(
             "Scenic found no place on the map where this concept set fits.",
@@ -96,7 +97,8 @@ def _compiled(program: str) -> Any:
     # Imported here: Scenic brings OpenCV and pygame, which only a worker that draws may load.
     import scenic
 
-    return scenic.scenarioFromString(program, mode2D=True)
+    with _seeded(0):  # compiling draws too, and must neither depend on what was drawn before nor move it
+        return scenic.scenarioFromString(program, mode2D=True)
 
 
 @contextmanager

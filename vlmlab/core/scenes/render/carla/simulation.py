@@ -113,6 +113,7 @@ class StaticSimulation(CarlaSimulation):
         self.shot: Shot | None = None
         self._order = order
         self._cameras: list[Any] = []
+        self.agents: list[Any] = []  # Scenic's clean-up reads it even where its set-up did not get that far
         super().__init__(scene, client, None, False, "", 0, **kwargs)
 
     def setup(self) -> None:
