@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from searches.enums import DatasetOrigin, DatasetState, JobKind
 from searches.models import Dataset, DatasetPicture, Job, PictureSource, User
 from searches.services.audit import record
-from searches.services.domain_store import current_domain
+from searches.services.domain_store import current_domain, find_domain, keep_domain
 from searches.services.job_queue import UNFINISHED
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.scenes.render.backends import EMBEDDED, SCENE_BACKENDS
@@ -165,6 +165,8 @@ def create_dataset(recipe: Recipe, *, title: str, by: User | None, slug: str = "
         licence=licence,
         created_by=by,
     )
+    for ref in recipe.domains.values():
+        keep_domain(find_domain(ref), by_id=by.pk if by else None)
     wish = recipe.model_dump(mode="json", exclude={"refused", "digest", "domains"})
     record(by, "started a dataset", dataset, after=wish)
     return dataset

@@ -3,7 +3,7 @@
 import pytest
 
 from searches.enums import DatasetState, JobKind, JobState
-from searches.models import AuditEntry, Dataset, Job
+from searches.models import AuditEntry, Dataset, DomainVersion, Job
 from searches.services import work
 from searches.services.dataset_making import go_on, make_pictures, start_dataset, stop_dataset
 from searches.services.datasets import checked_recipe, create_dataset, recipe_of
@@ -66,6 +66,7 @@ def test_pictures_are_dealt_to_the_strata_in_turn_and_carry_all_that_makes_them_
         assert (len(row.description_digest), row.scene_seed == row.description["seed"]) == (64, True)
         assert any(one["is_asked"] for one in row.annotations)
     assert "CC-BY 3.0" in dataset.credits
+    assert [f"driving@{one.version}" for one in DomainVersion.objects.all()] == [recipe().domains["driving"]]
 
 
 def test_the_same_seed_gives_the_same_digest_and_another_seed_another():
