@@ -11,7 +11,6 @@ from vlmlab.core.scenes.render.mesh import Colour, Floats, Texture, unit
 
 EnvironmentValue = float | int | str | bool | None | tuple[float, ...]
 NUMBERS_A_LAMP = 7
-NEAREST_LAMP_M2 = np.float32(0.04)
 
 
 @dataclass(frozen=True)

@@ -70,15 +70,14 @@ def _hob() -> list[Mesh]:
 
 def _hood() -> list[Mesh]:
     half, deep, low = STOVE_HALF_WIDTH, 0.5, HOOD_Z
-    corners = np.array(
-        [
-            [-half, -deep, low], [half, -deep, low], [half, 0, low], [-half, 0, low],
-            [-0.16, -0.3, low + 0.27], [0.16, -0.3, low + 0.27], [0.16, 0, low + 0.27], [-0.16, 0, low + 0.27],
-        ]
-    ) + [STOVE_X, 0, 0]  # fmt: skip
+    high = low + 0.27
+    corners = [
+        [-half, -deep, low], [half, -deep, low], [half, 0, low], [-half, 0, low],
+        [-0.16, -0.3, high], [0.16, -0.3, high], [0.16, 0, high], [-0.16, 0, high],
+    ]  # fmt: skip
     faces = [[0, 1, 5], [0, 5, 4], [1, 2, 6], [1, 6, 5], [3, 0, 4], [3, 4, 7], [0, 2, 1], [0, 3, 2]]
     return [
-        triangles(corners, faces, BRUSHED),
+        triangles(corners, faces, BRUSHED).moved(x=STOVE_X),
         box((2 * half, deep, 0.05), BRUSHED, centre=(STOVE_X, -deep / 2, low - 0.02)),
         box((0.32, 0.3, 0.75), BRUSHED, centre=(STOVE_X, -0.15, low + 0.27 + 0.37)),
     ]

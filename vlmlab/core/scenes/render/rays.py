@@ -165,7 +165,7 @@ class RayWalk:
             sun_rays=self._shadow_rays if is_first_pass else 1,
             with_bounce=is_first_pass,
         )
-        at = rays[shown]
+        at: Ints | slice = rays[shown] if len(shown) < len(passed) else slice(None)
         weight = passed[at] * part.opacity
         if self._atmosphere.fog > 0:
             clear = np.exp(-np.float32(self._atmosphere.fog) * distance)

@@ -127,7 +127,7 @@ def light_surface(
     f0, roughness = geometry.reflectance[surface.material], geometry.roughness[surface.material]
     direct, to_light = _direct_light(geometry, atmosphere, surface, points, rng=rng, shadow_rays=sun_rays)
     specular = np.zeros((count, 3), np.float32)
-    rows = np.nonzero(direct.max(1) > 0)[0]
+    rows = np.nonzero(direct[:, 0] + direct[:, 1] + direct[:, 2] > 0)[0]
     if len(rows):
         halfway = unit((to_light if to_light.ndim == 1 else to_light[rows]) - directions[rows])
         lobe = _lobe(f0[rows], roughness[rows], dot(halfway, surface.normal[rows]))

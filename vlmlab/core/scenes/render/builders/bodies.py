@@ -29,13 +29,15 @@ def heights(body: Mesh) -> Floats:
     return mean
 
 
-def with_hem(body: Mesh, *, at: float, reach: float = 0.1, half_width: float = 0.14) -> Mesh:
-    """Return a body whose shirt ends and whose trousers begin at one height; sleeves stay as they are."""
+def with_hem(
+    body: Mesh, *, at: float, reach: float = 0.1, half_width: float = 0.14, lower: str = "legs"
+) -> Mesh:
+    """Return a body whose shirt ends and whose ``lower`` cloth begins at one height; sleeves stay."""
     body = cut(body, axis=2, at=at)
     middle = body.corners.mean(1)
     near = (np.abs(middle[:, 2] - at) < reach) & (np.abs(middle[:, 0]) < half_width)
-    cloth = wears(body, "top", "legs") & near
-    top, legs = material_number(body, "top"), material_number(body, "legs")
+    cloth = wears(body, "top", lower) & near
+    top, legs = material_number(body, "top"), material_number(body, lower)
     chosen = np.where(cloth, np.where(middle[:, 2] > at, top, legs), body.material_of)
     return replace(body, material_of=chosen)
 

@@ -1,13 +1,15 @@
 """Builders of sockets and cords. Sockets hang on the wall at their anchor, their face towards -Y."""
 
 import numpy as np
+import numpy.typing as npt
 
 from vlmlab.core.scenes.render.builders.kitchen_parts import puddle
 from vlmlab.core.scenes.render.kitchen_style import STEEL
-from vlmlab.core.scenes.render.mesh import Colour, Floats, Mesh, merge, paint
+from vlmlab.core.scenes.render.mesh import Colour, Mesh, merge, paint
 from vlmlab.core.scenes.render.primitives import box, cylinder, sphere, tube
 from vlmlab.core.scenes.scene import SceneObject
 
+Path = npt.NDArray[np.float64]
 SOCKET_SCALE = 1.5
 WIRES: tuple[tuple[Colour, float, int], ...] = (
     ((0.6, 0.02, 0.02), -0.026, 1),
@@ -71,21 +73,21 @@ def build_outlet_exposed(item: SceneObject, rng: np.random.Generator) -> Mesh:
     return merge(parts).moved(scale=SOCKET_SCALE)
 
 
-def _smooth_path(knots: Floats, count: int) -> Floats:
+def _smooth_path(knots: Path, count: int) -> Path:
     """Return ``(count, 2)`` points of a Catmull-Rom curve through the knots."""
     last = len(knots) - 1
     t = np.linspace(0, last, count)
     cell = np.clip(t.astype(np.int64), 0, last - 1)
     f = (t - cell)[:, None]
     a, b, c, d = (knots[np.clip(cell + step, 0, last)] for step in (-1, 0, 1, 2))
-    curve: Floats = 0.5 * (
+    curve: Path = 0.5 * (
         2 * b + (c - a) * f + (2 * a - 5 * b + 4 * c - d) * f**2 + (3 * b - a - 3 * c + d) * f**3
     )
     return curve
 
 
 def build_loose_cord_floor(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return an extension cord in loops about the anchor on the floor: plug at one end, sockets at the other."""
+    """Return an extension cord in loops about the anchor on the floor, with its plug and its sockets."""
     skin = paint(*CORDS[int(rng.integers(len(CORDS)))], reflectance=0.04, roughness=0.35)
     knots = np.clip(rng.normal(size=(9, 2)), -1.2, 1.2) * [0.28, 0.14]
     knots[0], knots[-1] = (-0.45, 0.06), (0.36, -0.1)

@@ -51,7 +51,7 @@ def build_pan_counter(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 
 def build_smoke(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a burnt pan on the right back burner and a dark cloud that rises from it to the hood and past."""
+    """Return a burnt pan on the right back burner and a dark cloud that rises from it past the hood."""
     x, y = BURNERS[3]
     cloud = billow(rng, rise=0.95, lean=0.5, sizes=(0.11, 0.34), puffs=16, shade=0.035).moved(z=0.1)
     burnt = pan(is_burnt=True).moved(yaw=0.5 + float(rng.uniform(0, 0.3)))

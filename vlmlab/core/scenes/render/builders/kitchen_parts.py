@@ -47,7 +47,8 @@ def tumbler(*, filled: float = 0.0, height: float = 0.15) -> Mesh:
 
 def puddle(
     radius: float, material: Material, rng: np.random.Generator, *,
-    stretch: tuple[float, float] = (1.0, 1.0), raggedness: float = 0.22, around: int = 56, thick: float = 0.0015,
+    stretch: tuple[float, float] = (1.0, 1.0), raggedness: float = 0.22, around: int = 56,
+    thick: float = 0.0015,
 ) -> Mesh:  # fmt: skip
     """Return a flat pool with a wavy outline about the origin, on z = 0."""
     angle = np.linspace(0, 2 * np.pi, around, endpoint=False)

@@ -53,7 +53,7 @@ def build_child_running(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 @lru_cache(maxsize=1)
 def _toddler_in_nappy() -> Mesh:
-    return bodies.body_of("h_toddler_diaper")
+    return bodies.with_hem(bodies.body_of("h_toddler_diaper"), at=0.475, lower="diaper")
 
 
 def build_child_reaching(item: SceneObject, rng: np.random.Generator) -> Mesh:
@@ -87,7 +87,7 @@ def build_child_near_microwave(item: SceneObject, rng: np.random.Generator) -> M
 
 @lru_cache(maxsize=1)
 def _toddler_in_trousers() -> Mesh:
-    body = bodies.with_trousers(bodies.body_of("h_toddler_diaper"), DARK[0], waist=0.5, ankle=0.05)
+    body = bodies.with_trousers(_toddler_in_nappy(), DARK[0], waist=0.475, ankle=0.05)
     return bodies.with_slippers(body, (0.8, 0.8, 0.78), below=0.06)
 
 
@@ -99,7 +99,7 @@ def build_child_near_pan(item: SceneObject, rng: np.random.Generator) -> Mesh:
 @lru_cache(maxsize=2)
 def _barefoot(pack: str) -> Mesh:
     body = bodies.with_hem(bodies.body_of(pack), at=0.4, reach=0.12, half_width=0.105)
-    return bodies.with_bare_legs(body, below=0.25)
+    return bodies.with_bare_legs(body, below=0.28)
 
 
 def build_barefoot_near_glass(item: SceneObject, rng: np.random.Generator) -> Mesh:
@@ -110,7 +110,7 @@ def build_barefoot_near_glass(item: SceneObject, rng: np.random.Generator) -> Me
 def build_barefoot_child_safe(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a toddler in a white and green shirt and shorts who stands barefoot."""
     body = bodies.with_stripes(_barefoot("h_toddler_pj"), "top", (0.1, 0.45, 0.25), (0.82, 0.82, 0.78))
-    return _person(body, rng, legs=(0.3, 0.22, 0.12))
+    return _person(body, rng, legs=(0.1, 0.22, 0.5))
 
 
 def build_child_on_stool(item: SceneObject, rng: np.random.Generator) -> Mesh:

@@ -1,8 +1,9 @@
 """Builders of blades and broken glass."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from vlmlab.core.scenes.render.builders.kitchen_parts import glass
 from vlmlab.core.scenes.render.kitchen_style import STEEL
 from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.packs import load_pack
@@ -10,6 +11,7 @@ from vlmlab.core.scenes.render.primitives import box, cylinder, lathe, torus, tr
 from vlmlab.core.scenes.scene import SceneObject
 
 BLADE = Material((0.3, 0.31, 0.33), reflectance=0.4, roughness=0.25, name="blade")
+BOTTLE = Material((0.1, 0.5, 0.3), opacity=0.6, reflectance=0.16, roughness=0.06, name="green glass")
 BLADE_LENGTH = 0.23
 GRIPS: tuple[Colour, ...] = ((0.75, 0.1, 0.02), (0.05, 0.18, 0.6), (0.9, 0.5, 0.02))
 SHARDS, LARGE_SHARDS = 40, 9
@@ -32,7 +34,7 @@ def _blade() -> Mesh:
 
 
 def build_knife_edge(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a kitchen knife that lies across the counter's edge, its blade sticking out at the anchor (-Y)."""
+    """Return a kitchen knife across the counter's edge, its blade sticking out at the anchor (-Y)."""
     grip = paint(0.02, reflectance=0.05, roughness=0.35)
     parts = [
         _blade(),
@@ -81,13 +83,13 @@ def _shard(size: float, rng: np.random.Generator) -> Mesh:
     reach = size * rng.uniform(0.55, 1.2, count)
     outline = np.stack([reach * np.cos(angle), reach * np.sin(angle), 0 * angle], -1)
     faces = [[0, n, n + 1] for n in range(1, count - 1)]
-    pane = triangles(outline, faces, glass(float(rng.uniform(0.45, 0.65))))
+    pane = triangles(outline, faces, replace(BOTTLE, opacity=float(rng.uniform(0.55, 0.75))))
     edge = Material((0.9, 1.0, 1.0), opacity=0.97, reflectance=0.2, roughness=0.1, name="glass edge")
     return merge([pane, tube(np.concatenate([outline, outline[:1]]), 0.0024, edge, around=4)])
 
 
 def build_glass_floor(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a broken glass about the anchor on the floor: its foot stands, shards lie around it."""
+    """Return a broken bottle about the anchor on the floor: its foot stands, shards lie around it."""
     parts = []
     for number in range(SHARDS):
         is_large = number < LARGE_SHARDS
@@ -102,7 +104,7 @@ def build_glass_floor(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 
 def _broken_foot(rng: np.random.Generator) -> Mesh:
-    """Return the lower end of a glass with a jagged rim."""
+    """Return the lower end of a bottle with a jagged rim."""
     count, radius = 33, 0.036
     angle = np.linspace(0, 2 * np.pi, count)
     height = 0.03 + 0.04 * rng.random(count)
@@ -114,8 +116,8 @@ def _broken_foot(rng: np.random.Generator) -> Mesh:
     edge = Material((0.9, 0.97, 0.97), opacity=0.95, reflectance=0.2, roughness=0.1)
     return merge(
         [
-            triangles(np.concatenate([bottom, top]), faces, glass()),
-            lathe([[1e-4, 0.01], [radius, 0.01]], glass(0.55), around=24),
+            triangles(np.concatenate([bottom, top]), faces, BOTTLE),
+            lathe([[1e-4, 0.01], [radius, 0.01]], BOTTLE, around=24),
             tube(top, 0.0018, edge, around=4),
         ]
     )

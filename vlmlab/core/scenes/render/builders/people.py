@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from vlmlab.core.scenes.render import textures
+from vlmlab.core.scenes.render.builders import bodies
 from vlmlab.core.scenes.render.cutting import covered, cut, stencilled
 from vlmlab.core.scenes.render.mesh import Bools, Colour, Floats, Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.packs import load_pack, repainted
@@ -46,6 +47,7 @@ CHILD_HAIR: tuple[Colour, ...] = (
 )
 CHILD_SHOES: tuple[Colour, ...] = ((0.65, 0.03, 0.03), (0.7, 0.7, 0.7), (0.05, 0.12, 0.4))
 KNEE = 0.34
+ANYWHERE = 10.0  # metres: sleeves and legs alike
 HEAD_GROWTH = 0.08
 ELBOW, FOREARM_INWARDS, FOREARM_DOWN = (0.22, -0.09, 0.71), 0.72, 0.52
 VEST_HALF, VEST_Z, BAND_Z = 0.168, (1.03, 1.5), (1.1, 1.16)
@@ -93,29 +95,10 @@ def build_child(item: SceneObject, rng: np.random.Generator) -> Mesh:
 def _child(name: str, *, has_shorts: bool) -> Mesh:
     """Return a child's body with a straight hem, and bare knees when it wears shorts."""
     hem = CHILDREN[name]
-    body = cut(load_pack(name), axis=2, at=hem)
-    names = [material.name for material in body.materials]
-    top, legs, skin = names.index("top"), names.index("legs"), names.index("skin")
-    is_cloth = np.isin(body.material_of, (top, legs))
-    is_above = body.corners[:, :, 2].mean(1) > hem
-    body = replace(body, material_of=np.where(is_cloth, np.where(is_above, top, legs), body.material_of))
+    body = bodies.with_hem(load_pack(name), at=hem, reach=ANYWHERE, half_width=ANYWHERE)
     if has_shorts:
-        body = cut(body, axis=2, at=KNEE)
-        is_bare = (body.material_of == legs) & (body.corners[:, :, 2].mean(1) < KNEE)
-        body = replace(body, material_of=np.where(is_bare, skin, body.material_of))
-    return _larger_head(body)
-
-
-def _larger_head(body: Mesh) -> Mesh:
-    """Return a body whose head is a little larger, as a small child's is."""
-    hair = body.corners[body.material_of == [one.name for one in body.materials].index("hair")]
-    middle, low = hair.reshape(-1, 3).mean(0), float(hair[:, :, 2].min())
-    neck = np.array([middle[0], middle[1], low - 0.03], np.float32)
-    away = body.corners - neck
-    rise = np.clip(away[..., 2] / 0.05, 0, 1)
-    beside = np.clip((0.17 - np.hypot(away[..., 0], away[..., 1])) / 0.04, 0, 1)
-    growth = (HEAD_GROWTH * rise * beside)[..., None].astype(np.float32)
-    return replace(body, corners=body.corners + away * growth)
+        body = bodies.with_bare_legs(body, below=KNEE)
+    return bodies.larger_head(body, growth=HEAD_GROWTH)
 
 
 @lru_cache(maxsize=1)
