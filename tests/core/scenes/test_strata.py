@@ -187,6 +187,8 @@ def test_a_label_with_two_answers_is_not_asked_for_even_when_one_is_company():
         (("child_running", "adult_reacting"), ["child", "adult"]),
         (("glass_upright", "glass_floor"), []),
         (("coffee_spill", "wet_floor"), []),
+        (("child_on_stool",), []),
+        (("glass_tipped", "pill_bottle", "towel_burning", "smoke"), []),
         (("pan_stove", "pan_counter"), []),
         (("cup", "hot_beverage"), ["cup"]),
     ],

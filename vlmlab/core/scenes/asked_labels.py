@@ -60,19 +60,17 @@ LABELS: Mapping[str, AskedLabel] = {
     "bus_stop": AskedLabel("bus shelter"),
     "garbage_bin": AskedLabel("garbage bin"),
     "traffic_light": AskedLabel("traffic light"),
-    # kitchens; a stove, a closed cabinet and smoke have no box that two people would draw alike
+    # kitchens; left out is what two people would not draw the same box around: burners, smoke and flames, a
+    # closed cabinet, a tipped glass or cup with what ran out of it, a bottle among its pills, a child with
+    # the stool it stands on
     "glass_upright": AskedLabel("drinking glass", _but("glass_upright", GLASSES)),
-    "glass_tipped": AskedLabel("tipped glass", _but("glass_tipped", GLASSES)),
     "glass_floor": AskedLabel("broken glass", _but("glass_floor", GLASSES)),
-    "coffee_spill": AskedLabel("coffee spill", _but("coffee_spill", LIQUIDS)),
     "wet_floor": AskedLabel("puddle", _but("wet_floor", LIQUIDS)),
     "knife_edge": AskedLabel("knife", frozenset(("knife_block",))),
     "knife_block": AskedLabel("knife block"),
     "scissors_open": AskedLabel("pair of scissors"),
     "cabinet_open": AskedLabel("open cabinet"),
-    "pill_bottle": AskedLabel("pill bottle"),
     "towel_near": AskedLabel("kitchen towel", frozenset(("towel_burning",))),
-    "towel_burning": AskedLabel("burning towel", frozenset(("towel_near",))),
     "outlet_exposed": AskedLabel("power outlet", frozenset(("outlet_covered",))),
     "outlet_covered": AskedLabel("power outlet", frozenset(("outlet_exposed",))),
     "loose_cord_floor": AskedLabel("extension cord"),
@@ -86,7 +84,7 @@ LABELS: Mapping[str, AskedLabel] = {
     **{
         kind: _child(kind)
         for kind in PEOPLE_IN_KITCHENS
-        if kind not in ("toddler_standing", "adult_reacting", "barefoot_near_glass")
+        if kind not in ("toddler_standing", "adult_reacting", "barefoot_near_glass", "child_on_stool")
     },
 }
 """Kind of a scene object -> what it is called. A kind that is missing is annotated but never asked for."""
