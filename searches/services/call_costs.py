@@ -9,7 +9,7 @@ from searches.models import SutRecord
 from searches.services.suts import params_of
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.concepts import Domain
-from vlmlab.core.scenes.questions import ask_question
+from vlmlab.core.scenes.questions import asked_by_rule
 from vlmlab.core.suts import prices
 from vlmlab.core.suts.asking import AskingParams, choice_prompt
 from vlmlab.core.suts.remote_params import RemoteParams
@@ -59,7 +59,8 @@ def most_an_inference_costs(sut: SutRecord, config: RevelioConfig, *, domain: Do
     """Return the most that one question of a search can cost; None when a price is unknown."""
     params = params_of(sut)
     asking = getattr(params, "asking", AskingParams())
-    question = ask_question(domain, (domain.concepts[0].id,), seed=0, ask_reason=config.ask_reason)
+    longest = max(domain.rules, key=lambda rule: len(rule.question))
+    question = asked_by_rule(domain, longest, seed=0, ask_reason=config.ask_reason)
     prompt = choice_prompt(asking, question.prompt)
     return most_a_call_costs(params, Prompted(prompt, (config.image_width, config.image_height)))
 

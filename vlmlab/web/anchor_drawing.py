@@ -16,6 +16,7 @@ LANE_X, SIDE_X = 76, 228
 LEAST_HEIGHT = 216
 FAR_METRES = 20.0
 BAND_HEAD = 20
+ROOM_BOX_WIDTH = WIDTH - 12
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,12 @@ class DrawnNode:
     y: float
     glyph: str
     line: str
+    width: float = BOX_WIDTH
 
     @property
     def left(self) -> float:
         """Left edge."""
-        return self.x - BOX_WIDTH / 2
+        return self.x - self.width / 2
 
     @property
     def top(self) -> float:
@@ -110,25 +112,26 @@ def _draw_road(graph: AnchorGraph) -> AnchorDrawing:
 
 
 def _draw_room(graph: AnchorGraph) -> AnchorDrawing:
-    """One band a place; lines only between things, the band says what stands where."""
-    placed: dict[str, DrawnNode] = {}
+    """One band a place; the second line of a box says how it stands to another thing."""
+    company = {edge.target: edge.label for edge in graph.edges if edge.source != "room"}
+    placed: list[DrawnNode] = []
     bands: list[DrawnBand] = []
     top = 0.0
     for place in _places(graph):
         nodes = [node for node in graph.nodes if node.place == place]
         head = BAND_HEAD if place != "room" else GAP / 2
-        height = head + ((len(nodes) + 1) // 2) * (BOX_HEIGHT + GAP)
+        height = head + len(nodes) * (BOX_HEIGHT + GAP)
         for index, node in enumerate(nodes):
-            y = top + head + (index // 2) * (BOX_HEIGHT + GAP) + BOX_HEIGHT / 2
-            placed[node.id] = _drawn(node, (LANE_X, SIDE_X)[index % 2], y)
+            y = top + head + index * (BOX_HEIGHT + GAP) + BOX_HEIGHT / 2
+            glyph = GLYPHS.get(node.glyph, GLYPHS["prop"])[0]
+            line = company.get(node.id) or _line(node)
+            placed.append(DrawnNode(node, WIDTH / 2, y, glyph, line, width=ROOM_BOX_WIDTH))
         if place != "room":
             bands.append(DrawnBand(top, height, _band_label(place)))
         top += height
-    between = [one for one in graph.edges if one.source != "room"]
-    edges = tuple(_edge(placed[one.source], placed[one.target], one.label) for one in between)
-    parts = [f"{placed[one.target].node.label}: {one.label}" for one in graph.edges if one.source == "room"]
-    sentence = ". ".join([*parts, *(edge.sentence for edge in edges)]) or "Nothing is asked for."
-    return AnchorDrawing(WIDTH, round(top), tuple(placed.values()), edges, sentence, bands=tuple(bands))
+    labels = {node.id: node.label for node in graph.nodes}
+    sentence = ". ".join(f"{labels[edge.target]}: {edge.label}" for edge in graph.edges)
+    return AnchorDrawing(WIDTH, round(top), tuple(placed), (), sentence, bands=tuple(bands))
 
 
 def _places(graph: AnchorGraph) -> list[str]:

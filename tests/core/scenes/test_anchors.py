@@ -74,7 +74,7 @@ def test_things_of_a_kitchen_stand_to_the_room_and_to_each_other():
         ("room", "cabinet_open", "below the sink"),
         ("room", "child_reaching", "in front of the sink"),
         ("room", "outlet_covered", "on the wall"),
-        ("cabinet_open", "child_reaching", "reaches into it"),
+        ("cabinet_open", "child_reaching", "reaches into the open sink cabinet"),
     ]
 
 

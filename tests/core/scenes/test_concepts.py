@@ -207,11 +207,11 @@ def test_published_sets_of_the_kitchen_are_valid(ids):
 @pytest.mark.parametrize(
     ("ids", "sentence"),
     [
-        (["glass_upright", "glass_tipped"], "“Glass, upright” and “Glass, tipped over” exclude each other: "
+        (["glass_upright", "glass_tipped"], "“Upright glass” and “Tipped glass” exclude each other: "
          "There is one glass in the kitchen, and it either stands or lies. Keep one of the two."),
         (["knife_edge", "knife_block"], "“Knife over the edge” and “Knives in a block” exclude each other: "
          "There is one kitchen knife, and it is either put away or left lying. Keep one of the two."),
-        (["cabinet_open", "cabinet_closed"], "“Sink cabinet, open” and “Sink cabinet, closed” exclude each "
+        (["cabinet_open", "cabinet_closed"], "“Open sink cabinet” and “Closed sink cabinet” exclude each "
          "other: The cabinet below the sink is either open or closed. Keep one of the two."),
         (["outlet_exposed", "outlet_covered"], "“Bare wall socket” and “Covered wall socket” exclude each "
          "other: There is one wall socket, and it either has its cover or lacks it. Keep one of the two."),
@@ -240,7 +240,7 @@ def test_published_sets_of_the_kitchen_are_valid(ids):
          "pan that must be there. Add the hot pan on the stove or on the counter, or take the child out."),
         (["barefoot_near_glass"], "“Barefoot child at shards” needs something else in the scene: The child "
          "stands beside shards that must be there. Add the broken glass, or take the child out."),
-        (["barefoot_child_safe", "glass_floor"], "“Broken glass” and “Barefoot child, clear floor” exclude "
+        (["barefoot_child_safe", "glass_floor"], "“Broken glass” and “Barefoot child on clear floor” exclude "
          "each other: The floor around that child is clear of glass. Take out the child on the clear floor, "
          "or what concerns the shards."),
         (["kitchen"], "No rule asks anything about this set, so no answer could be right or wrong. Add "

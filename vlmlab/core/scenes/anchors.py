@@ -22,7 +22,7 @@ ROOM_PLACES = {
 
 @dataclass(frozen=True)
 class Company:
-    """How a thing stands to the first of ``others`` that is in the set."""
+    """How a thing stands to the first of ``others`` in the set, which ``{other}`` in the label names."""
 
     concept_id: str
     others: tuple[str, ...]
@@ -31,17 +31,17 @@ class Company:
 
 
 COMPANIES = (
-    Company("coffee_spill", ("glass_tipped",), "near", "was spilled with it"),
-    Company("child_reaching", ("cabinet_open",), "reaches_into", "reaches into it"),
-    Company("towel_near", ("stove_on",), "near", "hangs beside its flame"),
-    Company("towel_burning", ("stove_on",), "near", "burns beside it"),
-    Company("smoke", ("towel_burning", "stove_on"), "rises_from", "rises from it"),
-    Company("adult_reacting", ("towel_burning", "smoke"), "reacts_to", "reacts to it"),
-    Company("pan_stove", ("stove_on",), "on", "stands on it"),
-    Company("child_far_microwave", ("microwave_open_hot",), "far_from", "stands several steps from it"),
-    Company("child_near_microwave", ("microwave_open_hot",), "reaches_to", "lifts a hand to it"),
-    Company("child_near_pan", ("pan_stove", "pan_counter"), "reaches_to", "lifts a hand to it"),
-    Company("barefoot_near_glass", ("glass_floor",), "near", "stands one step from it"),
+    Company("coffee_spill", ("glass_tipped",), "near", "beside the {other}"),
+    Company("child_reaching", ("cabinet_open",), "reaches_into", "reaches into the {other}"),
+    Company("towel_near", ("stove_on",), "near", "beside the {other}"),
+    Company("towel_burning", ("stove_on",), "near", "beside the {other}"),
+    Company("smoke", ("towel_burning", "stove_on"), "rises_from", "rises from the {other}"),
+    Company("adult_reacting", ("towel_burning", "smoke"), "reacts_to", "because of the {other}"),
+    Company("pan_stove", ("stove_on",), "on", "on the {other}"),
+    Company("child_far_microwave", ("microwave_open_hot",), "far_from", "several steps from the {other}"),
+    Company("child_near_microwave", ("microwave_open_hot",), "reaches_to", "reaches for the {other}"),
+    Company("child_near_pan", ("pan_stove", "pan_counter"), "reaches_to", "reaches for the {other}"),
+    Company("barefoot_near_glass", ("glass_floor",), "near", "one step from the {other}"),
 )
 
 
@@ -172,15 +172,17 @@ def _room_graph(domain: Domain, key: Key) -> AnchorGraph:
             AnchorNode(concept.id, concept.label, concept.glyph, place, entity.distance, bounds, labels)
         )
         edges.append(AnchorEdge("room", concept.id, f"at_{place}" if place else "in", _room_phrase(place)))
-    return AnchorGraph(tuple(nodes), (*edges, *_companies(key)))
+    return AnchorGraph(tuple(nodes), (*edges, *_companies(domain, key)))
 
 
-def _companies(key: Key) -> list[AnchorEdge]:
+def _companies(domain: Domain, key: Key) -> list[AnchorEdge]:
     edges = []
     for one in COMPANIES:
         other = next((other for other in one.others if other in key), None)
         if one.concept_id in key and other is not None:
-            edges.append(AnchorEdge(other, one.concept_id, one.relation, one.label))
+            name = domain.concept(other).label
+            label = one.label.replace("{other}", name[:1].lower() + name[1:])
+            edges.append(AnchorEdge(other, one.concept_id, one.relation, label))
     return edges
 
 

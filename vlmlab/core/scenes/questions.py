@@ -56,10 +56,10 @@ def ask_question(
     return _shuffled(domain, text, domain.decide(key), seed=seed, ask_reason=ask_reason)
 
 
-def asked_by_rule(domain: Domain, rule: Rule, *, seed: int) -> Question:
+def asked_by_rule(domain: Domain, rule: Rule, *, seed: int, ask_reason: bool = False) -> Question:
     """Return what a rule asks, about a picture whose truth is unknown: the expected letter means nothing."""
     decision = Decision(rule.id, rule.action, rule.why, rule.question)
-    return _shuffled(domain, domain.question, decision, seed=seed, ask_reason=False)
+    return _shuffled(domain, domain.question, decision, seed=seed, ask_reason=ask_reason)
 
 
 def _shuffled(domain: Domain, text: str, decision: Decision, *, seed: int, ask_reason: bool) -> Question:
