@@ -24,9 +24,9 @@ class UploadDomainForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["file"].widget.attrs["accept"] = ".yaml,.yml,.json"
 
-    def clean_file(self) -> UploadedFile:
+    def clean_file(self) -> "UploadedFile[bytes]":
         """Refuse a file that is too large before it is read."""
-        file: UploadedFile = self.cleaned_data["file"]
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
         if (file.size or 0) > MAX_BYTES:
             raise forms.ValidationError(f"The file has {file.size:,} bytes; at most {MAX_BYTES:,} are read.")
         return file
@@ -47,4 +47,5 @@ class CopyDomainForm(forms.Form):
         super().__init__(*args, **kwargs)
         source = self.fields["source"]
         assert isinstance(source, forms.ChoiceField)
+        self.sources = {EXAMPLE: "the example warehouse", **dict(sources)}
         source.choices = [(EXAMPLE, "The example: a warehouse"), *sources]

@@ -50,7 +50,8 @@ PLANS: Mapping[str, tuple[FieldPlan, ...]] = {
         FieldPlan(("error_words",), "Wrong answers are called", "choice", choices=WORDS),
         FieldPlan(("draws_as",), "Drawn by the built-in world", "choice", choices=WORLDS),
         FieldPlan(
-            ("default_weather",), "Weather where a set names none", help="An id; only for driving.", is_rare=True,
+            ("default_weather",), "Weather where a set names none",
+            help="An id; only for driving.", is_rare=True,
         ),
         FieldPlan(
             ("question",), "Question", "text",
@@ -60,7 +61,8 @@ PLANS: Mapping[str, tuple[FieldPlan, ...]] = {
         FieldPlan(("answer_request",), "How to answer", "text", is_wide=True),
         FieldPlan(("reason_request",), "How to answer with a reason", "text", is_wide=True),
         FieldPlan(
-            ("kinematics", "ego_speed_mps"), "Speed of the car, m/s", "number", "Only for driving.", is_rare=True,
+            ("kinematics", "ego_speed_mps"), "Speed of the car, m/s", "number",
+            "Only for driving.", is_rare=True,
         ),
         FieldPlan(("kinematics", "full_braking_mps2"), "Full braking, m/s²", "number", is_rare=True),
         FieldPlan(
@@ -207,7 +209,7 @@ class RowForm(forms.Form):
 
     def changed_row(self) -> dict[str, Any]:
         """Return the row with what was changed; an emptied field leaves the row."""
-        row = _copied(self.row)
+        row: dict[str, Any] = _copied(self.row)
         for plan in self.plans:
             new = self.cleaned_data.get(plan.name)
             shown = write_value(plan, plan.read(self.row))

@@ -93,8 +93,8 @@ def _moved(before: Sequence[str], after: Sequence[str]) -> list[str]:
     best: list[list[str]] = []
     for number, name in enumerate(after):
         chains = [best[k] for k in range(number) if place[after[k]] < place[name]]
-        best.append([*max(chains, key=len, default=[]), name])
-    kept = set(max(best, key=len, default=[]))
+        best.append([*max(chains, key=lambda chain: len(chain), default=[]), name])
+    kept = set(max(best, key=lambda chain: len(chain), default=[]))
     return [name for name in after if name not in kept]
 
 

@@ -91,10 +91,7 @@ def save_domain(
         )
     domain = _valid(checked, tuple(problems))
     if base and base != before.version:
-        raise DomainChangedError(
-            f"{before.title} was changed by somebody else since this page was opened; nothing is saved yet.",
-            hint="Look at both changes below. Save again to put yours in place of theirs.",
-        )
+        raise _changed_meanwhile(before)
     if domain.version == before.version:
         raise ConceptError("Nothing has changed.", hint="There is no new version to save.", field="text")
     if row is None:
@@ -174,14 +171,25 @@ def _make_current(
     note: str = "",
 ) -> None:
     if row is None:
-        row = DomainRecord.objects.create(
-            slug=slug, title=domain.title, version=domain.version, created_by=by
-        )
+        try:
+            with transaction.atomic():
+                row = DomainRecord.objects.create(
+                    slug=slug, title=domain.title, version=domain.version, created_by=by
+                )
+        except IntegrityError as error:  # the first change of a built-in domain, by two people at once
+            raise _changed_meanwhile(before) from error
     else:
         row.title, row.version = domain.title, domain.version
         row.save(update_fields=["title", "version"])
     after: Mapping[str, Any] = {"version": domain.version, "note": note}
     record(by, verb, row, before={"version": before.version}, after=after)
+
+
+def _changed_meanwhile(domain: Domain) -> DomainChangedError:
+    return DomainChangedError(
+        f"{domain.title} was changed by somebody else since this page was opened; nothing is saved yet.",
+        hint="Look at both changes below. Save again to put yours in place of theirs.",
+    )
 
 
 def _valid(checked: CheckedDomain, problems: tuple[DomainProblem, ...]) -> Domain:

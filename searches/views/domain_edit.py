@@ -114,7 +114,7 @@ def _copy(request: HttpRequest, form: CopyDomainForm, context: dict[str, Any]) -
             else:
                 content = {**content_of(cleaned["source"]), **names}
             checked = check_content(content)
-            note = f"Copied from {dict(form.fields['source'].choices)[cleaned['source']]}"
+            note = f"Copied from {form.sources[cleaned['source']]}"
             row = domain_edits.add_domain(checked, by=cast(User, request.user), note=note)
         except DomainFileError as error:
             problem = error.problems[0]

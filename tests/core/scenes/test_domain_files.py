@@ -155,6 +155,9 @@ WRONG = [
     (put(("rules", 1, "id"), "sharp"), "rule 2 “sharp”, id: “sharp” is the id of row 1 already. Give it another one."),
     (put(("rules", 1, "id"), "a b"), "rule 2 “a b”, id: “a b” cannot be an id. Write letters, digits, “_”, “.” and “-”, a letter first."),
     (put(("concepts", 0, "id"), "c" * 41), f"concept 1 “{'c' * 41}”, id: The text has 41 characters. At most 40 fit."),
+    (put(("rules",), [{"id": f"r{n}", "action": "act"} for n in range(301)]), "rules: There are 301 rules. At most 300."),
+    (put(("actions",), [{"id": f"a{n}"} for n in range(9)]), "actions: There are 9 answers. At most 8."),
+    (add("concepts", *({"id": f"m{n}", "kind": "modifier", "sets": {"distance": "far"}} for n in range(11))), "concepts: There are 11 concepts that change another. At most 10."),
     # texts
     (put(("concepts", 0, "label"), "x" * 61), "concept 1 “cup”, label: The text has 61 characters. At most 60 fit."),
     (put(("concepts", 0, "label"), "a\nb"), "concept 1 “cup”, label: The text has several lines. Write it on one line."),
@@ -228,7 +231,7 @@ def test_too_many_sets_are_refused_before_they_are_made(content):
     checked = check_content(content)
 
     assert said(checked) == [
-        "max_size: There are more than 1,500,000 sets of 5 concepts. Lower the largest set, take concepts "
+        "max_size: There are more than 1,000,000 sets of 5 concepts. Lower the largest set, take concepts "
         "out, or say which of them exclude each other."
     ]
 

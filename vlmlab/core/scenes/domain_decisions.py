@@ -75,7 +75,15 @@ class _PlacedEntities:
                 bit = np.int64(domain.mask((concept.id,)))
                 self._target[(masks & bit) != 0] = bit
         joining = domain.mask(one.id for one in domain.concepts if one.joins_entity)
-        self._combinations, self._which = np.unique(masks & joining, return_inverse=True)
+        combinations, self._which = np.unique(masks & joining, return_inverse=True)
+        self._changes = [
+            {
+                attribute: value
+                for concept_id in domain.key_of(int(combination))
+                for attribute, value in domain.concept(concept_id).sets.items()
+            }
+            for combination in combinations
+        ]
 
     def match(self, wanted: EntityCondition) -> Flags:
         """Return for each set whether one of its entities stands as wanted (never with the best fit)."""
@@ -83,14 +91,8 @@ class _PlacedEntities:
             return np.zeros(self._masks.shape, dtype=np.bool_)
         unchanged = self._fitting(wanted, {})
         met: Flags = (self._masks & ~self._target & unchanged) != 0
-        for number, combination in enumerate(self._combinations):
-            changes = {
-                attribute: value
-                for concept_id in self._domain.key_of(int(combination))
-                for attribute, value in self._domain.concept(concept_id).sets.items()
-            }
-            fitting = self._fitting(wanted, changes)
-            met |= (self._which == number) & ((self._target & fitting) != 0)
+        fitting = np.array([self._fitting(wanted, one) for one in self._changes], dtype=np.int64)
+        met |= (self._target & fitting[self._which]) != 0
         return met
 
     def _fitting(self, wanted: EntityCondition, changes: Mapping[str, str]) -> int:

@@ -12,7 +12,7 @@ from vlmlab.core.scenes.domain_problems import DomainProblem, shown
 from vlmlab.core.scenes.domain_shape import row_name
 from vlmlab.core.scenes.universe import Masks, UniverseTooLargeError, enumerate_masks
 
-MAX_SETS = 1_500_000
+MAX_SETS = 1_000_000
 SHOWN_NAMES = 5
 
 

@@ -16,6 +16,9 @@ SLUG = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 ROW_ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 PLACEHOLDER = re.compile(r"\{[^{}\n]{0,40}\}")
 MAX_SLUG = 60
+MAX_RULES = 300
+MAX_CONSTRAINTS = 200
+MAX_JOINING = 10  # each doubles what must be looked at for every rule
 LONG_TEXTS = frozenset({"question", "answer_request", "reason_request", "description", "why"})
 MAX_CHARACTERS: Mapping[str, Mapping[str, int]] = {
     "": {"title": 80, "question": 2_000, "answer_request": 600, "reason_request": 600},
@@ -47,10 +50,16 @@ def text_problems(file: DomainFile, line_of: LineOf) -> list[DomainProblem]:
                         section=section,
                     )
                 )
-    if len(file.actions) > len(LETTERS):
-        found.append(
-            _top("actions", f"There are {len(file.actions)} answers.", f"At most {len(LETTERS)}.", line_of)
-        )
+    joining = sum(bool(row.sets) for row in file.concepts)
+    counts = {
+        "actions": (len(file.actions), len(LETTERS), "answers"),
+        "constraints": (len(file.constraints), MAX_CONSTRAINTS, "constraints"),
+        "rules": (len(file.rules), MAX_RULES, "rules"),
+        "concepts": (joining, MAX_JOINING, "concepts that change another"),
+    }
+    for section, (number, most, words) in counts.items():
+        if number > most:
+            found.append(_top(section, f"There are {number:,} {words}.", f"At most {most}.", line_of))
     return found + _question(file, line_of)
 
 
