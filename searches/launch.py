@@ -12,13 +12,14 @@ from django.db.models.functions import Now
 
 from searches.enums import JobKind, Queue
 from searches.models import Campaign, Dataset, Job, Sample, SearchRun, SutRecord, User
-from searches.services import calibrations, dataset_making, jobs, runs, trying
+from searches.services import calibrations, dataset_making, jobs, runs, telling, trying
 from searches.services.datasets import Recipe
 from searches.services.domain_store import find_domain
 from searches.services.job_queue import start_job as start_queued
 from searches.services.source_checks import check_launch
 from searches.services.trying import TryRequest
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.scenes.concepts import Domain
 from vlmlab.web.queue_state import queue_state
 
 logger = logging.getLogger(__name__)
@@ -114,6 +115,14 @@ def start_calibration(sut: SutRecord, *, by: User | None) -> Job:
         job = calibrations.start_calibration(sut, by=by)
         transaction.on_commit(lambda: wake_up(job.queue))
     return job
+
+
+def start_telling(domain: Domain, *, by: User) -> UUID:
+    """Store the jobs of a round of pictures to be named and wake a worker; returns their group."""
+    with transaction.atomic():
+        group = telling.start_telling(domain, by=by)
+        transaction.on_commit(lambda: wake_up(Queue.CPU))
+    return group
 
 
 def start_comparison(suts: Sequence[SutRecord], wish: TryRequest, *, by: User) -> UUID:

@@ -48,6 +48,10 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "dataset_stop": RESEARCHERS,
     "dataset_go_on": RESEARCHERS,
     "dataset_delete": RESEARCHERS,
+    # can you tell?
+    "tell_start": READERS,
+    "tell_picture": READERS,
+    "tell_results": READERS,
     # jobs and pictures
     "job_detail": RESEARCHERS,
     "job_scene": RESEARCHERS,

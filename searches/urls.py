@@ -15,6 +15,7 @@ from searches.views import (
     sut_compare,
     sut_try,
     suts,
+    tell,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -52,6 +53,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("domains/<slug:slug>/compose/", domains.domain_compose, name="domain_compose"),
     path("jobs/<uuid:pk>/", jobs.job_detail, name="job_detail"),
     path("blobs/<str:sha256>.png", blobs.blob, name="blob"),
+    path("tell/", tell.tell_start, name="tell_start"),
+    path("tell/results/", tell.tell_results, name="tell_results"),
+    path("tell/<uuid:group>/", tell.tell_picture, name="tell_picture"),
     path("credits/", pages.credits_page, name="credits"),
     path("manual/", pages.manual, {"page": "index"}, name="manual_index"),
     path("manual/<slug:page>/", pages.manual, name="manual"),

@@ -8,16 +8,15 @@ from django.core.management.base import BaseCommand, CommandError
 
 from searches.services.domain_store import shell_domain
 from vlmlab.core.errors import VlmLabError
+from vlmlab.core.scenes.blind import blind_items, showcase_sets
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.generator import make_scene_source
 from vlmlab.core.scenes.render.sheet import (
     SheetCell,
-    blind_items,
     compose_sheet,
     draw_blind,
     draw_cells,
     read_sets,
-    showcase_sets,
 )
 from vlmlab.core.scenes.scene import SceneSource
 

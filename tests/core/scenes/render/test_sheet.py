@@ -9,18 +9,16 @@ from django.core.management.base import CommandError
 from PIL import Image
 
 from vlmlab.core.errors import ConceptError, GenerationError
+from vlmlab.core.scenes.blind import BlindItem, blind_items, showcase_sets
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.driving import sample_driving
 from vlmlab.core.scenes.render.sheet import (
     LABEL_HEIGHT,
-    BlindItem,
     SheetCell,
-    blind_items,
     compose_sheet,
     draw_blind,
     draw_cells,
     read_sets,
-    showcase_sets,
 )
 from vlmlab.core.scenes.scene import Annotation, GeneratedScene
 
