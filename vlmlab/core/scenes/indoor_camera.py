@@ -162,8 +162,8 @@ def _usual_pitch(required: Sequence[Placed], points: FloatArray) -> tuple[float,
     if bottom > COUNTER_HEIGHT - 0.4 and top < 1.1:
         return 0.5, 0.7
     if top > 1.3:
-        return (0.24, 0.36) if has_counter else (0.16, 0.26)
-    return 0.26, 0.44
+        return (0.24, 0.44) if has_counter else (0.16, 0.26)
+    return 0.28, 0.6
 
 
 def _direction(azimuth: float, pitch: float) -> FloatArray:
