@@ -2,10 +2,13 @@
 
 import pytest
 
+from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.kitchen_frame import COUNTER_HEIGHT
 from vlmlab.core.scenes.render.embedded import EmbeddedBackend
 from vlmlab.core.scenes.render.presence import (
     CHECK_HEIGHT,
     CHECK_WIDTH,
+    THRESHOLDS,
     Visibility,
     check_pinhole,
     measure_visibility,
@@ -85,3 +88,54 @@ def test_visibility_stage_has_thresholds_of_its_own_for_each_kind():
     assert visibility_fault(thing("cone", 0, 0), small) is None
     assert visibility_fault(thing("bus_stop", 0, 0), small) == "bus_stop shows only 12 pixels"
     assert visibility_fault(thing("cone", 0, 0), Visibility(200, 0.2)) == "cone is hidden to 80%"
+
+
+def kitchen_with(*objects):
+    camera = Camera((0.0, -1.6, 1.5), (0.0, -0.4, 1.0), fov=62.0)
+    environment = {"indoor": True, "ambient": (0.4, 0.4, 0.4), "exposure": 0.7, "lamps": ()}
+    return SceneDescription(
+        "indoor", ("glass_upright",), 1, 0, camera, environment,
+        {"room_seed": 1, "has_microwave": False}, objects,
+    )  # fmt: skip
+
+
+def in_kitchen(kind, x, y, z=COUNTER_HEIGHT):
+    return SceneObject(kind, kind, (x, y, z), 0.0, {"appearance_seed": 2}, kind, is_required=True)
+
+
+def measured(*objects):
+    description = kitchen_with(*objects)
+    built = EmbeddedBackend().build(description)
+    return measure_visibility(objects, built.meshes, built.geometry(), check_pinhole(description))
+
+
+def test_glass_and_water_count_where_they_are():
+    seen = measured(in_kitchen("glass_upright", 0.0, -0.4), in_kitchen("wet_floor", 0.0, -1.2, 0.0))
+
+    assert seen["glass_upright"].fraction == pytest.approx(1.0, abs=0.02)
+    assert seen["glass_upright"].pixels > THRESHOLDS["glass_upright"].pixels
+    assert visibility_fault(in_kitchen("glass_upright", 0.0, -0.4), seen["glass_upright"]) is None
+
+
+def test_glass_hides_nothing_and_is_hidden_by_what_is_solid():
+    bottle, block = in_kitchen("pill_bottle", 0.0, -0.25), in_kitchen("knife_block", 0.0, -0.5)
+
+    behind_glass = measured(bottle, in_kitchen("glass_upright", 0.0, -0.45))
+    behind_block = measured(in_kitchen("glass_upright", 0.0, -0.22), block)  # seen over its top
+
+    assert behind_glass["pill_bottle"].fraction == pytest.approx(1.0, abs=0.02)
+    assert behind_block["glass_upright"].fraction < 0.75
+
+
+def test_every_kind_of_a_kitchen_has_a_threshold_of_its_own():
+    kinds = {concept.id for concept in load_domain("indoor").concepts if concept.is_thing}
+
+    assert kinds - set(THRESHOLDS) == set()
+
+
+def test_fault_is_what_drawing_would_say():
+    hidden = scene_with(thing("container", 0, 5, name="box"), thing("cone", 0, 14, name="cone"))
+    backend = EmbeddedBackend()
+
+    assert backend.fault(hidden) == backend.fault_or_render(hidden, width=64, height=48, quality="fast")
+    assert backend.fault(scene_with(thing("cone", 0, 6))) is None
