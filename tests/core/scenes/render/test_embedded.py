@@ -13,6 +13,7 @@ from PIL import Image
 
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.driving import sample_driving
+from vlmlab.core.scenes.indoor import sample_indoor
 from vlmlab.core.scenes.render import tracer
 from vlmlab.core.scenes.render.embedded import EmbeddedBackend
 from vlmlab.core.scenes.scene import Camera, SceneDescription, SceneObject
@@ -46,7 +47,34 @@ def render(description, **options):
     return EmbeddedBackend().render(description, **options)
 
 
+LAMPS = (-0.9, -1.4, 2.3, 2.0, 1.9, 1.8, 0.3, 0.9, -1.4, 2.3, 2.0, 1.9, 1.8, 0.3)
+
+
+def thing(kind, x, y, z=0.0, *, yaw=0.0):
+    return SceneObject(kind, kind, (x, y, z), yaw, {"appearance_seed": 1}, kind, True)
+
+
+def kitchen_with(*objects, lamps=LAMPS):
+    """Return a small hand-written kitchen, seen from the middle of the room."""
+    cabinet = SceneObject("cabinet", "cabinet_closed", (-0.95, -0.62, 0.0))
+    return SceneDescription(
+        domain="indoor",
+        concepts=("kitchen",),
+        seed=7,
+        attempt=0,
+        camera=Camera((0.3, -2.9, 1.5), (0.25, -0.6, 0.75), 62.0),
+        environment={"indoor": True, "ambient": (0.42, 0.42, 0.43), "exposure": 0.72, "lamps": lamps},
+        world={"room_seed": 3, "has_microwave": False},
+        objects=(*objects, cabinet),
+    )
+
+
 GOLDEN = {
+    "kitchen": kitchen_with(
+        thing("toddler_standing", -0.35, -1.1, yaw=0.3),
+        thing("towel_burning", 0.95, -0.31, 0.94),
+        thing("glass_tipped", 0.2, -0.64, 0.91),
+    ),
     "cone_wet": scene_with(cone(), world={"wetness": 1.0}, environment={"rain": 0.3}),
     "red_light_town02": scene_with(
         SceneObject("light", "traffic_light", (2.5, 15.0, 0.0), 0.0, {"colour": "red"}, "light_red", True),
@@ -84,6 +112,52 @@ def test_render_gives_the_same_bytes_in_another_process():
     there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
     assert there.stdout.strip() == hashlib.sha256(here.tobytes()).hexdigest()
+
+
+def test_a_kitchen_has_the_same_bytes_in_another_process():
+    key, seed = ("kitchen", "stove_on", "toddler_standing"), 4
+    script = (
+        "import hashlib\n"
+        "from vlmlab.core.scenes.indoor import sample_indoor\n"
+        "from vlmlab.core.scenes.render.embedded import EmbeddedBackend\n"
+        f"d = sample_indoor({key!r}, seed={seed})\n"
+        f"r = EmbeddedBackend().render(d, width={WIDTH}, height={HEIGHT}, quality='standard')\n"
+        "print(d.digest, hashlib.sha256(r.image.tobytes()).hexdigest())\n"
+    )
+    description = sample_indoor(key, seed=seed)
+
+    here = render(description, quality="standard").image
+    there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert there.stdout.split() == [description.digest, hashlib.sha256(here.tobytes()).hexdigest()]
+
+
+def test_a_kitchen_is_brighter_under_stronger_lamps():
+    weak = tuple(value * 0.3 if number % 7 in (3, 4, 5) else value for number, value in enumerate(LAMPS))
+
+    dim, bright = (render(kitchen_with(lamps=lamps)).image.mean() for lamps in (weak, LAMPS))
+
+    assert bright > dim + 25
+
+
+def test_things_built_in_take_the_seed_of_their_room():
+    def cabinet(room):
+        description = kitchen_with()
+        world = {**description.world, "room_seed": room}
+        built = EmbeddedBackend().build(replace(description, world=world))
+        return {material.albedo for material in built.meshes[-1].materials}
+
+    assert cabinet(3) == cabinet(3)
+    assert any(cabinet(room) != cabinet(3) for room in range(3))
+
+
+def test_steam_lies_outside_the_boxes_of_its_mug():
+    drawn = render(kitchen_with(thing("hot_beverage", 0.2, -0.64, 0.91)), width=160, height=120)
+
+    mug = next(item for item in drawn.annotations if item.object_id == "hot_beverage")
+    rows = np.nonzero(drawn.masks["hot_beverage"])[0]
+    assert mug.visible_box[3] - mug.visible_box[1] < 16
+    assert rows.min() >= mug.amodal_box[1] - 1.5
 
 
 def test_masks_lie_inside_the_visible_boxes_and_those_inside_the_amodal_boxes():

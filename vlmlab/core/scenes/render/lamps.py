@@ -1,30 +1,52 @@
-"""Light of lamps in a room: how much reaches a point, and what hides it."""
+"""Light of lamps in a room: how much reaches a point, and what hides it.
+
+Inside this module vectors are planes, ``(3, n)``: numpy weighs those twice as fast as rows of three.
+"""
 
 import numpy as np
 
-from vlmlab.core.scenes.render.atmosphere import NEAREST_LAMP_M2, Lamp
-from vlmlab.core.scenes.render.mesh import Floats, dot, unit
+from vlmlab.core.scenes.render.atmosphere import Lamp
+from vlmlab.core.scenes.render.mesh import Floats, dot
 from vlmlab.core.scenes.render.tracer import Geometry
 
+NEAREST_M2 = np.float32(0.04)
+FAINT = 0.5  # lamps weaker than this (a gas flame) light no surface by way of another one
 
-def open_light(lamps: tuple[Lamp, ...], points: Floats, normals: Floats) -> Floats:
-    """Return the light ``(n, 3)`` of all lamps with nothing in the way."""
-    total = np.zeros((len(points), 3), np.float32)
-    for lamp in lamps:
-        share, _ = _reach(lamp, points, normals)
-        total += share[:, None] * np.array(lamp.strength, np.float32)
-    return total
+
+def _planes(rows: Floats) -> Floats:
+    return np.ascontiguousarray(rows.T)
 
 
 def _reach(lamp: Lamp, points: Floats, normals: Floats) -> tuple[Floats, Floats]:
-    """Return cosine over squared distance ``(n,)`` and the unit directions to a lamp ``(n, 3)``."""
-    towards = np.array(lamp.position, np.float32) - points
-    squared = np.maximum(dot(towards, towards), NEAREST_LAMP_M2)
-    towards /= np.sqrt(squared)[:, None]
+    """Return cosine over squared distance ``(n,)`` and the way to a lamp over its length, ``(3, n)``."""
+    towards = np.array(lamp.position, np.float32)[:, None] - points
+    squared = towards[0] * towards[0]
+    squared += towards[1] * towards[1]
+    squared += towards[2] * towards[2]
+    inverse = 1 / np.sqrt(np.maximum(squared, NEAREST_M2))
+    facing = towards[0] * normals[0]
+    facing += towards[1] * normals[1]
+    facing += towards[2] * normals[2]
+    facing *= inverse
     # A soft ball lights a little more than half of what faces it.
     wrap = np.float32(min(0.1, 0.25 * lamp.radius))
-    facing = np.clip((dot(towards, normals) + wrap) / (1 + wrap), 0, 1)
-    return facing / squared, towards
+    share = np.clip((facing + wrap) * (1 / (1 + wrap)), 0, 1)
+    share *= inverse
+    share *= inverse
+    towards *= inverse
+    return share, towards
+
+
+def open_light(lamps: tuple[Lamp, ...], points: Floats, normals: Floats) -> Floats:
+    """Return the light ``(n, 3)`` of the lamps that are not faint, with nothing in the way."""
+    at, up = _planes(points), _planes(normals)
+    total = np.zeros((3, len(points)), np.float32)
+    for lamp in lamps:
+        if sum(lamp.strength) >= FAINT:
+            share, _ = _reach(lamp, at, up)
+            for plane, strength in zip(total, lamp.strength, strict=True):
+                plane += share * np.float32(strength)
+    return np.ascontiguousarray(total.T)
 
 
 def lamp_light(
@@ -52,27 +74,59 @@ def lamp_light(
         shadow_rays: a point; at least 1.
     """
     count = len(points)
-    total = np.zeros((count, 3), np.float32)
-    shares = np.zeros((len(lamps), count), np.float32)
-    main = np.zeros((count, 3), np.float32)
+    at, up = _planes(points), _planes(normals)
+    total, main = np.zeros((3, count), np.float32), np.zeros((3, count), np.float32)
+    ladder = np.empty((len(lamps), count), np.float32)
     for number, lamp in enumerate(lamps):
-        share, towards = _reach(lamp, points, normals)
-        total += share[:, None] * np.array(lamp.strength, np.float32)
-        shares[number] = share * np.float32(sum(lamp.strength) / 3)
-        main += towards * shares[number][:, None]
-    ladder = np.cumsum(shares, 0)
+        share, towards = _reach(lamp, at, up)
+        for plane, strength in zip(total, lamp.strength, strict=True):
+            plane += share * np.float32(strength)
+        share *= np.float32(sum(lamp.strength) / 3)
+        towards *= share
+        main += towards
+        ladder[number] = share if number == 0 else ladder[number - 1] + share
+    seen = _seen_share(geometry, lamps, points, flat_normals, ladder, rng=rng, shadow_rays=shadow_rays)
+    total *= seen
+    length = np.sqrt(np.maximum(main[0] * main[0] + main[1] * main[1] + main[2] * main[2], np.float32(1e-18)))
+    main /= length
+    return np.ascontiguousarray(total.T), np.ascontiguousarray(main.T)
+
+
+def _seen_share(
+    geometry: Geometry, lamps: tuple[Lamp, ...], points: Floats, flat_normals: Floats, ladder: Floats, *,
+    rng: np.random.Generator, shadow_rays: int,
+) -> Floats:  # fmt: skip
+    """Return ``(n,)`` in [0, 1]: how much of the light of all lamps reaches each point.
+
+    Args:
+        geometry: the scene.
+        lamps: of the room.
+        points: ``(n, 3)``.
+        flat_normals: ``(n, 3)``.
+        ladder: ``(lamps, n)`` running sums of what each lamp would give.
+        rng: source of jitter.
+        shadow_rays: a point.
+    """
+    seen = np.zeros(len(points), np.float32)
     lit = np.nonzero(ladder[-1] > 1e-4)[0]
-    seen = np.zeros(count, np.float32)
+    steps = ladder[:, lit]
+    start, facing = points[lit], flat_normals[lit]
     centres = np.array([lamp.position for lamp in lamps], np.float32)
     radii = np.array([lamp.radius for lamp in lamps], np.float32)
     for turn in range(shadow_rays):
-        place = (rng.random(len(lit), dtype=np.float32) + turn) / np.float32(shadow_rays) * ladder[-1, lit]
-        chosen = np.minimum((ladder[:, lit] < place).sum(0), len(lamps) - 1)
-        ball = unit(rng.standard_normal((len(lit), 3), dtype=np.float32)) * radii[chosen][:, None]
-        towards = centres[chosen] + ball - points[lit]
+        place = (rng.random(len(lit), dtype=np.float32) + turn) * steps[-1] * np.float32(1 / shadow_rays)
+        chosen = np.zeros(len(lit), np.int64)
+        for step in steps[:-1]:
+            chosen += step < place
+        ball = rng.random((len(lit), 3), dtype=np.float32)
+        ball -= np.float32(0.5)
+        ball *= (np.float32(1.6) * radii)[chosen][:, None]
+        towards = centres[chosen]
+        towards += ball
+        towards -= start
         distance = np.sqrt(dot(towards, towards))
-        directions = towards / np.maximum(distance, np.float32(1e-6))[:, None]
-        rows = np.nonzero(dot(flat_normals[lit], directions) > 0)[0]
-        hidden = geometry.hidden_before(points[lit[rows]], directions[rows], distance[rows])
+        towards /= distance[:, None]
+        rows = np.nonzero(dot(facing, towards) > 0)[0]
+        hidden = geometry.hidden_before(start[rows], towards[rows], distance[rows])
         seen[lit[rows[~hidden]]] += np.float32(1 / shadow_rays)
-    return total * seen[:, None], unit(main)
+    return seen
