@@ -25,6 +25,7 @@ from searches.services.scene_sources import scene_source
 from searches.services.trying import do_try
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.scenes.questions import ask_question
+from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.core.seeding import derive_seed
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,8 @@ def redraw_job(sample: Sample, *, by: User | None) -> Job:
         "width": config.image_width,
         "height": config.image_height,
     }
+    if config.backend != EMBEDDED:
+        params["backend"] = config.backend
     waiting = Job.objects.filter(kind=JobKind.RENDER_SCENE, params=params, state__in=UNFINISHED)
     return waiting.first() or start_job(JobKind.RENDER_SCENE, params, by=by)
 
@@ -88,7 +91,8 @@ def _render_scene(params: Values) -> Values:
     if reason is not None:
         raise VlmLabError(reason, hint="Choose concepts that can occur together.", field="concepts")
     seed = int(params["seed"])
-    source = scene_source(domain, width=int(params["width"]), height=int(params["height"]))
+    size = {"width": int(params["width"]), "height": int(params["height"])}
+    source = scene_source(domain, params.get("backend", EMBEDDED), **size)
     started = time.monotonic()
     scene = source.generate(key, seed=seed)
     seconds = time.monotonic() - started

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, QuerySet
 from django.db.models.functions import Now
 
-from searches.models import ApiKey, User
+from searches.models import ApiKey, PictureSource, User
 from searches.services.audit import record
 from searches.services.key_addresses import key_name_taken
 from vlmlab.core.errors import ConfigError, VlmLabError
@@ -29,6 +29,7 @@ class KeyLine:
     key: ApiKey
     kind_title: str
     n_suts: int
+    n_sources: int
     last_used_at: datetime | None
     may_change: bool
 
@@ -36,7 +37,8 @@ class KeyLine:
 def keys_with_uses() -> QuerySet[ApiKey]:
     """Return every key with how many systems use it, and when one last did; no secret is opened."""
     keys = ApiKey.objects.select_related("created_by").defer("secret")
-    return keys.annotate(n_suts=Count("suts"), sut_used_at=Max("suts__last_used_at")).order_by("name")
+    users = {"n_suts": Count("suts", distinct=True), "n_sources": Count("sources", distinct=True)}
+    return keys.annotate(**users, sut_used_at=Max("suts__last_used_at")).order_by("name")
 
 
 def key_lines(keys: Sequence[ApiKey], *, by: User) -> list[KeyLine]:
@@ -46,6 +48,7 @@ def key_lines(keys: Sequence[ApiKey], *, by: User) -> list[KeyLine]:
             key,
             _kind_title(key),
             n_suts=getattr(key, "n_suts", 0),
+            n_sources=getattr(key, "n_sources", 0),
             last_used_at=_last_used(key),
             may_change=may_change(key, by=by),
         )
@@ -114,10 +117,10 @@ def replace_key(key: ApiKey, *, secret: str, by: User | None) -> None:
 
 @transaction.atomic
 def delete_key(key: ApiKey, *, by: User | None) -> None:
-    """Delete a key that no system uses.
+    """Delete a key that nothing uses.
 
     Raises:
-        VlmLabError: systems use it.
+        VlmLabError: systems or picture sources use it.
     """
     ApiKey.objects.select_for_update().filter(pk=key.pk).first()  # a system may just be registered with it
     n_suts = key.suts.count()
@@ -125,6 +128,12 @@ def delete_key(key: ApiKey, *, by: User | None) -> None:
         raise VlmLabError(
             f"{write_many(n_suts, 'system')} {'uses' if n_suts == 1 else 'use'} the key {key.name}.",
             hint="Give them another key first, or replace this one.",
+        )
+    source = PictureSource.objects.filter(api_key=key).order_by("name").first()
+    if source is not None:
+        raise VlmLabError(
+            f"The picture source {source.name} uses the key {key.name}.",
+            hint="Give it another key first, or replace this one.",
         )
     record(by, "deleted", key, before={"name": key.name, "kind": key.kind})
     key.delete()

@@ -23,6 +23,7 @@ from searches.services.results import (
     thin,
 )
 from searches.services.served_models import other_model_warning
+from searches.services.source_obstacles import backend_title
 from searches.services.spending import Hold, hold_of, run_cap_of
 from vlmlab.core.revelio.metrics import ConvergencePoint, RevelioMetrics
 from vlmlab.web.evidence import set_words
@@ -102,6 +103,11 @@ class RunPage:
     def run_cap(self) -> float | None:
         """What the run may cost, None without a limit."""
         return run_cap_of(self.run, self.overview.config)
+
+    @property
+    def pictures_from(self) -> str:
+        """Where its pictures come from, in words."""
+        return backend_title(self.overview.config.backend)
 
     @property
     def cost_a_mode(self) -> float | None:

@@ -12,6 +12,7 @@ from searches.api.shapes.common import Input
 from searches.enums import RunState, TrialStatus, Verdict
 from searches.models import Campaign, RunEvent, Sample, SearchRun, Trial
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.scenes.render.backends import EMBEDDED
 
 _CONFIG_SCHEMA = RevelioConfig.model_json_schema() | {
     "title": "Configuration",
@@ -98,6 +99,9 @@ class RunShape(Schema):
     campaign_name: str
     sut: str = Field(description="Short name of the system.", examples=["pocket"])
     domain: str
+    backend: str = Field(
+        description="Where its pictures come from: `embedded`, or the short name of a picture source."
+    )
     algorithm: str
     seed: int
     state: RunState
@@ -218,6 +222,7 @@ def run_shape(run: SearchRun) -> RunShape:
         campaign_name=run.campaign.name,
         sut=run.sut.slug,
         domain=run.campaign.domain,
+        backend=config.get("backend", EMBEDDED),
         algorithm=config.get("algorithm", ""),
         seed=run.run_seed,
         state=RunState(run.state),
