@@ -26,8 +26,8 @@ class RefusedError(AssertionError):
 
 def library_ids(version):
     kinds = _blueprintData._IDS[version].values()
-    sensors = ("sensor.camera.rgb", "sensor.camera.instance_segmentation", "controller.ai.walker")
-    return {one for ids in kinds for one in ids} | set(sensors)
+    sensors = ("sensor.camera.rgb", "sensor.camera.instance_segmentation", "sensor.other.collision")
+    return {one for ids in kinds for one in ids} | {*sensors, "controller.ai.walker"}
 
 
 class Blueprint:
@@ -122,7 +122,43 @@ class Actor:
 
 
 class Vehicle(Actor):
-    pass
+    """Rolls along its heading; brakes evenly, full at 7 m/s², and touches what it reaches."""
+
+    speed, brake = 0.0, 0.0
+
+    def set_target_velocity(self, velocity):
+        yaw = math.radians(self.placed.rotation.yaw)
+        self.speed = math.cos(yaw) * velocity.x + math.sin(yaw) * velocity.y
+        if not 0 <= self.speed <= 40 or abs(math.hypot(velocity.x, velocity.y) - self.speed) > 0.1:
+            raise RefusedError(f"the car does not roll ahead in m/s: {velocity}")
+
+    def get_velocity(self):
+        yaw = math.radians(self.placed.rotation.yaw)
+        return carla.Vector3D(self.speed * math.cos(yaw), self.speed * math.sin(yaw), 0)
+
+    def apply_control(self, control):
+        super().apply_control(control)
+        self.brake = control.brake
+
+    def roll(self, step):
+        self.speed = max(0.0, self.speed - self.brake * 7.0 * step)
+        yaw, place = math.radians(self.placed.rotation.yaw), self.placed.location
+        moved = carla.Location(
+            place.x + math.cos(yaw) * self.speed * step, place.y + math.sin(yaw) * self.speed * step, place.z
+        )
+        self.placed = carla.Transform(moved, self.placed.rotation)
+
+    def touched(self):
+        front = self.bounding_box.extent.x
+        for other in self.world.actors:
+            if other is self or other.type_id.split(".")[0] not in TAGS:
+                continue
+            corners = other.bounding_box.get_world_vertices(other.placed)
+            places = [in_front_of(self.placed, corner) for corner in corners]
+            ahead, sides = min(one[1] for one in places), [one[0] for one in places]
+            if 0 < ahead < front and min(sides) < 1 and max(sides) > -1:
+                return other
+        return None
 
 
 class Walker(Actor):
@@ -156,6 +192,13 @@ class Camera(Actor):
                 frame=frame, width=width, height=height, fov=fov, raw_data=memoryview(pixels.tobytes())
             )
         )
+
+
+class CollisionSensor(Actor):
+    callback = None
+
+    def listen(self, callback):
+        self.callback = callback
 
 
 class Light:
@@ -245,13 +288,14 @@ class World:
 
     def spawn_actor(self, blueprint, transform, attach_to=None):
         kind = blueprint.id.split(".")[0]
-        if kind == "sensor":
+        if kind == "sensor" and blueprint.id.startswith("sensor.camera."):
             self._check_mount(transform)
-        elif kind != "controller":
+        elif kind not in ("controller", "sensor"):
             self._check_place(blueprint, transform)
         classes = {"vehicle": Vehicle, "walker": Walker, "sensor": Camera}
         self.next_id += 1
-        actor = classes.get(kind, Actor)(self, self.next_id, blueprint, transform, attach_to)
+        made = CollisionSensor if blueprint.id == "sensor.other.collision" else classes.get(kind, Actor)
+        actor = made(self, self.next_id, blueprint, transform, attach_to)
         self.actors.append(actor)
         self.spawned.append(actor)
         return actor
@@ -291,10 +335,14 @@ class World:
             raise RuntimeError("time-out of 10000ms while waiting for the simulator")
         self.frame += 1
         for actor in self.actors:
+            if isinstance(actor, Vehicle):
+                actor.roll(self.settings.fixed_delta_seconds)
             actor.reported = actor.mounted if isinstance(actor, Camera) else actor.placed
         for actor in list(self.actors):
             if isinstance(actor, Camera):
                 actor.fire(self.frame)
+            if isinstance(actor, CollisionSensor) and (other := actor.parent.touched()) is not None:
+                actor.callback(SimpleNamespace(frame=self.frame, other_actor=other))
         return self.frame
 
     def drawn(self, camera, width, height, fov):

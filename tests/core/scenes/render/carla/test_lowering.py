@@ -58,7 +58,7 @@ def test_weather_and_town_are_those_of_the_set_or_drawn_from_the_seed():
 def test_program_names_map_weather_blueprints_and_distances():
     program = text("cone", "far", "weather_wet")
 
-    assert "param map = '/maps/x.xodr'\nparam carla_map = 'Town01'\n" in program
+    assert "param map = localPath('/maps/x.xodr')\nparam carla_map = 'Town01'\n" in program
     assert "'precipitation_deposits': 50.0" in program
     assert "distance0 = Range(15.0, 25.0)" in program
     assert set(re.findall(r"'static\.prop\.\w+'", program)) == {

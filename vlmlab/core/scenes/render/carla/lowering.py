@@ -82,11 +82,11 @@ def scenic_program(plan: ScenePlan, *, map_path: str, carla_map: str | None) -> 
 
     Args:
         plan: what to show.
-        map_path: OpenDRIVE file of the roads.
+        map_path: OpenDRIVE file of the roads, absolute or beside the program.
         carla_map: name of the map on the server; None = the server builds the roads from the file.
     """
     lines = [
-        f"param map = {map_path!r}",
+        f"param map = localPath({map_path!r})",
         f"param carla_map = {carla_map!r}",
         f"param weather = {CARLA_WEATHERS[plan.weather].fields()!r}",
         "param render = 0",

@@ -17,7 +17,10 @@ from vlmlab.core.scenes.render.carla.shots import Shot
 from vlmlab.core.suts.network import NetworkPolicy
 
 if TYPE_CHECKING:
+    from vlmlab.core.scenes.render.carla.driving_trial import Drive, DriveOutcome
     from vlmlab.core.scenes.render.carla.simulation import Order
+
+TRIAL_SIZE = (320, 240)  # of the picture that is taken before a drive
 
 
 class CarlaSession:
@@ -62,6 +65,18 @@ class CarlaSession:
         order = self._order(sampled, plan, width, height)
         with self._answers(), self._in_lockstep():
             return photograph(self._client, self._world, sampled.scenic, order)
+
+    def drive(self, sampled: SampledScene, plan: ScenePlan, drive: "Drive") -> "DriveOutcome":
+        """Return what happens when the car of a sampled scene drives on the map that is loaded.
+
+        Raises:
+            UnfitLayoutError, GenerationError, SourceAwayError: as ``photograph``.
+        """
+        from vlmlab.core.scenes.render.carla.driving_trial import drive_scene
+
+        order = self._order(sampled, plan, *TRIAL_SIZE)
+        with self._answers(), self._in_lockstep():
+            return drive_scene(self._client, self._world, sampled.scenic, order, drive)
 
     def _order(self, sampled: SampledScene, plan: ScenePlan, width: int, height: int) -> "Order":
         from vlmlab.core.scenes.render.carla.simulation import Order

@@ -187,8 +187,7 @@ class StaticSimulation(CarlaSimulation):
             carla.Location(order.mount.x, order.mount.y, order.mount.z),
             carla.Rotation(pitch=order.mount.pitch, yaw=order.mount.yaw, roll=0.0),
         )
-        ego = next(obj.carlaActor for obj in self.objects if obj is self.scene.egoObject)
-        pictures = [self._camera(name, mount, ego) for name in (COLOUR_CAMERA, INSTANCE_CAMERA)]
+        pictures = [self._camera(name, mount) for name in (COLOUR_CAMERA, INSTANCE_CAMERA)]
         for _ in range(order.settle_ticks):
             self.world.tick()
         frame = int(self.world.tick())
@@ -206,7 +205,10 @@ class StaticSimulation(CarlaSimulation):
             weather=str(self.world.get_weather()),
         )
 
-    def _camera(self, name: str, mount: Any, ego: Any) -> "queue.Queue[Any]":
+    def _ego_actor(self) -> Any:
+        return next(obj.carlaActor for obj in self.objects if obj is self.scene.egoObject)
+
+    def _camera(self, name: str, mount: Any) -> "queue.Queue[Any]":
         blueprint = self.blueprintLib.find(name)
         order = self._order
         for attribute, value in (
@@ -215,7 +217,7 @@ class StaticSimulation(CarlaSimulation):
             ("fov", str(order.fov)),
         ):
             _set_attribute(blueprint, attribute, value)
-        camera = self.world.spawn_actor(blueprint, mount, attach_to=ego)
+        camera = self.world.spawn_actor(blueprint, mount, attach_to=self._ego_actor())
         self._cameras.append(camera)
         arrived: queue.Queue[Any] = queue.Queue()
         camera.listen(arrived.put)
@@ -242,17 +244,26 @@ def photograph(client: Any, world: Any, scene: Any, order: Order) -> Shot:
         GenerationError: the server lacks a blueprint, or a camera is late.
         RuntimeError: the client lost the server.
     """
-    simulator = StaticSimulator(client, world, order)
+    simulation = simulated(StaticSimulator(client, world, order), scene)
+    assert simulation.shot is not None
+    return simulation.shot
+
+
+def simulated(simulator: StaticSimulator, scene: Any) -> StaticSimulation:
+    """Return a simulation that has run.
+
+    Raises:
+        UnfitLayoutError: the scene cannot be put into the world.
+    """
     try:
         simulation = simulator.simulate(scene, enableReplay=False, verbosity=0)
     except SimulationCreationError as error:
         raise UnfitLayoutError("two things collide when they are put into the world") from error
     finally:
         simulator.destroy()
-    if simulation is None or simulation.shot is None:
+    if not isinstance(simulation, StaticSimulation):
         raise UnfitLayoutError("Scenic gave the scene up")
-    shot: Shot = simulation.shot
-    return shot
+    return simulation
 
 
 def _seen(concept: str, actor: Any, transform: Any, corners: Any) -> ActorSeen:
