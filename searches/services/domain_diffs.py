@@ -91,10 +91,11 @@ def _moved(before: Sequence[str], after: Sequence[str]) -> list[str]:
     """Return the names outside the longest common order: as few as explain the new order."""
     place = {name: number for number, name in enumerate(before)}
     best: list[list[str]] = []
+    none: list[str] = []
     for number, name in enumerate(after):
         chains = [best[k] for k in range(number) if place[after[k]] < place[name]]
-        best.append([*max(chains, key=lambda chain: len(chain), default=[]), name])
-    kept = set(max(best, key=lambda chain: len(chain), default=[]))
+        best.append([*max(chains, key=len, default=none), name])
+    kept = set(max(best, key=len, default=none))
     return [name for name in after if name not in kept]
 
 
