@@ -287,6 +287,4 @@ def _sets_by_thing(stratum_id: str, domain: Domain) -> dict[str, dict[int, list[
 
 def is_askable(domain: Domain, concept_id: str) -> bool:
     """Return whether a concept puts a thing into the scene that has a label."""
-    if concept_id in LIGHT_COLOURS:
-        return "traffic_light" in LABELS
     return domain.concept(concept_id).is_thing and KIND_OF_CONCEPT.get(concept_id, concept_id) in LABELS
