@@ -94,7 +94,8 @@ def _moved(before: Sequence[str], after: Sequence[str]) -> list[str]:
     none: list[str] = []
     for number, name in enumerate(after):
         chains = [best[k] for k in range(number) if place[after[k]] < place[name]]
-        best.append([*max(chains, key=len, default=none), name])
+        longest: list[str] = max(chains, key=len, default=none)
+        best.append([*longest, name])
     kept = set(max(best, key=len, default=none))
     return [name for name in after if name not in kept]
 
