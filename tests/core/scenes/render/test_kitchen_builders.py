@@ -1,4 +1,4 @@
-"""Every thing of a kitchen has a builder that keeps to its extent, and states that matter can be told apart."""
+"""Every thing of a kitchen has a builder that keeps to its extent, and states can be told apart."""
 
 import numpy as np
 import pytest
