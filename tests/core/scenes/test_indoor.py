@@ -82,9 +82,18 @@ def apart(first, second):
 
 
 GOLDEN = {
-    ("glass_upright", "toddler_standing"): "",
-    ("cabinet_open", "child_reaching", "stove_on"): "",
-    ("microwave_open_hot", "child_far_microwave", "coffee_spill", "glass_tipped"): "",
+    ("glass_upright", "toddler_standing"): "21510555298b52fc420a59d64cbd5f482285654e346482381d9a6a605d2a0721",
+    (
+        "cabinet_open",
+        "child_reaching",
+        "stove_on",
+    ): "883d97977661bbeeb7579d9cb8548c51888ff982b334ac49b8dfe331f33f79f1",
+    (
+        "microwave_open_hot",
+        "child_far_microwave",
+        "coffee_spill",
+        "glass_tipped",
+    ): "895e69297dd7e39579c782e210ae3350496f04751026348bc1bb24bc72bfe7a1",
 }
 
 

@@ -140,9 +140,9 @@ def project(camera: Camera, points: FloatArray) -> tuple[FloatArray, FloatArray]
     eye = np.asarray(camera.position)
     right, up, forward = _axes(np.asarray(camera.look_at) - eye)
     offset = points - eye
-    depth = offset @ forward
+    depth = _along(offset, forward)
     scale = np.maximum(depth, 1e-6) * math.tan(math.radians(camera.fov) / 2)
-    return np.stack([offset @ right / scale, offset @ up / scale * ASPECT], axis=1), depth
+    return np.stack([_along(offset, right) / scale, _along(offset, up) / scale * ASPECT], axis=1), depth
 
 
 def image_boxes(camera: Camera, items: Sequence[Placed]) -> FloatArray:
@@ -187,6 +187,12 @@ def _axes(direction: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return np.array([right_x, right_y, 0.0]), up, np.array([x, y, z])
 
 
+def _along(points: FloatArray, axis: FloatArray) -> FloatArray:
+    """Return the dot product of ``(n, 3)`` points with an axis; without BLAS, so that threads change no bit."""
+    product: FloatArray = points[:, 0] * axis[0] + points[:, 1] * axis[1] + points[:, 2] * axis[2]
+    return product
+
+
 def _fitted(points: FloatArray, forward: FloatArray, *, slack: float) -> FloatArray:
     """Return the nearest place from which all points lie in the frame.
 
@@ -194,7 +200,7 @@ def _fitted(points: FloatArray, forward: FloatArray, *, slack: float) -> FloatAr
     opposite planes meet at a depth, and the smaller one of both pairs is the nearest possible.
     """
     right, up, forward = _axes(forward)
-    across, rise, depth = points @ right, points @ up, points @ forward
+    across, rise, depth = _along(points, right), _along(points, up), _along(points, forward)
     half = math.tan(math.radians(FOV) / 2) * FILLED
     half_up = half / ASPECT
     wide = (float((across + half * depth).min()) - float((across - half * depth).max())) / (2 * half)
