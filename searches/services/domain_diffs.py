@@ -96,7 +96,7 @@ def _moved(before: Sequence[str], after: Sequence[str]) -> list[str]:
         chains = [best[k] for k in range(number) if place[after[k]] < place[name]]
         longest: list[str] = max(chains, key=len, default=none)
         best.append([*longest, name])
-    kept = set(max(best, key=len, default=none))
+    kept: list[str] = max(best, key=len, default=none)
     return [name for name in after if name not in kept]
 
 
