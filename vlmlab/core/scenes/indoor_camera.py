@@ -188,7 +188,7 @@ def _axes(direction: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _along(points: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return the dot product of ``(n, 3)`` points with an axis; without BLAS, so that threads change no bit."""
+    """Return the dot product of ``(n, 3)`` points with an axis; no BLAS, so that threads change no bit."""
     product: FloatArray = points[:, 0] * axis[0] + points[:, 1] * axis[1] + points[:, 2] * axis[2]
     return product
 

@@ -59,7 +59,7 @@ THRESHOLDS: dict[str, Threshold] = {
     "cabinet_open": Threshold(pixels=600, in_frame=0.7, visible=0.4),
     "cabinet_closed": Threshold(pixels=600, in_frame=0.7, visible=0.5),
     "pill_bottle": Threshold(pixels=36, in_frame=0.9, visible=0.75),
-    "stove_on": Threshold(pixels=50, in_frame=0.7, visible=0.4),
+    "stove_on": Threshold(pixels=24, in_frame=0.7, visible=0.25),
     "towel_near": Threshold(pixels=140, in_frame=0.8, visible=0.6),
     "towel_burning": Threshold(pixels=300, in_frame=0.6, visible=0.6),
     "smoke": Threshold(pixels=500, in_frame=0.3, visible=0.4, fills=0.1),
