@@ -6,7 +6,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from searches.enums import JobState
+from searches.enums import Direction, JobState
 from searches.models import Job
 from searches.services.domain_store import find_domain
 from searches.services.picture_questions import DEFAULT_QUESTION
@@ -131,5 +131,5 @@ def _letter(job: Job) -> TriedLetter:
         letter=reading["letter"],
         action_label=actions.get(answered, ""),
         expected_label=actions.get(expected, ""),
-        direction=direction or "",
+        direction=Direction(direction).label.lower() if direction else "",
     )
