@@ -1,6 +1,7 @@
 """``manage.py carla_validation``: prepare the 200-scene check of the driving rules in CARLA, and drive it."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,12 +76,14 @@ class Command(BaseCommand):
         obstacle = carla_obstacle(domain)
         if obstacle:
             raise GenerationError(obstacle)
-        session = CarlaSession(params, policy_of(settings.ENDPOINT_ALLOW)) if is_driven else None
+        policy = policy_of(settings.ENDPOINT_ALLOW)
+        session = CarlaSession(params, policy, lock_folder=settings.SCENE_CACHE_DIR) if is_driven else None
         folder = Path(options["out"])
         folder.mkdir(parents=True, exist_ok=True)
         rows: list[ValidationRow] = []
         for number, one in enumerate(_sets(domain, params, options), 1):
-            rows.append(self._row(number, one, domain, params, session, folder))
+            with session.held() if session else nullcontext():  # a lab's workers may use the server between
+                rows.append(self._row(number, one, domain, params, session, folder))
             write_table(rows, folder / TABLE_FILE)  # after every scene, so that a lost server loses nothing
             self.stdout.write(f"{number}: {rows[-1].concepts}: {rows[-1].problem or rows[-1].sentence}")
         self.stdout.write(f"{summary(rows)}\nThe plan lies in {folder / TABLE_FILE}.")

@@ -226,6 +226,7 @@ class Light:
 class World:
     def __init__(self, server, name, xodr):
         self.server, self.name, self.xodr = server, name, xodr
+        self.id = len(server.loaded)
         self.map = carla.Map(name, xodr)
         self.settings = carla.WorldSettings()
         self.actors, self.spawned, self.weather = Actors(), [], carla.WeatherParameters.ClearNoon
@@ -459,6 +460,7 @@ class Client:
         return self.server.world
 
     def get_world(self):
+        self._answer()
         return self.server.world
 
     def _answer(self):

@@ -5,6 +5,7 @@ purpose, to see that it does.
 """
 
 import dataclasses
+import fcntl
 import io
 import json
 import math
@@ -168,6 +169,38 @@ def test_town_of_the_set_is_loaded_once(server):
 
     assert server.loaded == ["Town02"]
     assert (scene.description.world["map"], scene.description.world["town"]) == ("Town02", "town02")
+
+
+def test_map_that_somebody_else_has_changed_is_loaded_again(server):
+    made, other = carla_source(map="towns"), carla_source()
+    key = DRIVING.canonical(("town02", "cone"))
+    made.generate(key, seed=1)
+    other.generate(DRIVING.canonical(ON_FOOT), seed=3)
+
+    made.generate(key, seed=2)
+
+    assert server.loaded == ["Town02", "OpenDriveMap", "Town02"]
+
+
+def test_processes_take_turns_at_one_server(server, tmp_path, monkeypatch):
+    folder = tmp_path / "locks"
+    holds = []
+
+    def photograph(self, *arguments, **options):
+        lock = (folder / "carla-127.0.0.1-2000.lock").open("a")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holds.append("kept off")
+        raise SourceAwayError("enough seen")
+
+    monkeypatch.setattr(session.CarlaSession, "photograph", photograph)
+    with pytest.raises(SourceAwayError, match="enough seen"):
+        generate(*ON_FOOT, cache_dir=folder)
+
+    assert holds == ["kept off"]
+    with (folder / "carla-127.0.0.1-2000.lock").open("a") as free:
+        fcntl.flock(free, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_server_without_towns_is_told_what_else_there_is(server):

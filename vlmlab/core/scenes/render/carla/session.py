@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vlmlab.core.errors import GenerationError, SourceAwayError
@@ -16,6 +17,11 @@ from vlmlab.core.scenes.render.carla.sampling import SampledScene
 from vlmlab.core.scenes.render.carla.shots import Shot
 from vlmlab.core.suts.network import NetworkPolicy
 
+try:
+    import fcntl
+except ImportError:  # not on Windows, where a lab has one worker
+    fcntl = None  # type: ignore[assignment]  # tested for where it is used
+
 if TYPE_CHECKING:
     from vlmlab.core.scenes.render.carla.driving_trial import Drive, DriveOutcome
     from vlmlab.core.scenes.render.carla.simulation import Order
@@ -26,18 +32,36 @@ TRIAL_SIZE = (320, 240)  # of the picture that is taken before a drive
 class CarlaSession:
     """A lazy connection to one server; it is opened by the first scene.
 
+    A server shows one world to all its clients, so processes that share a lock folder take turns.
+
     Args:
         params: where the server is.
         network: which addresses may be connected to.
+        lock_folder: where the lock file of the server lies; None = nobody else uses it.
     """
 
-    def __init__(self, params: CarlaParams, network: NetworkPolicy) -> None:
+    def __init__(
+        self, params: CarlaParams, network: NetworkPolicy, *, lock_folder: Path | None = None
+    ) -> None:
         self._params = params
         self._network = network
+        self._lock_folder = lock_folder
         self._client: Any = None
         self._world: Any = None
         self._loaded: str | None = None
         self._roads: dict[str, Roads] = {}
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes off the server until this ends; they wait for their turn."""
+        if self._lock_folder is None or fcntl is None:
+            yield
+            return
+        self._lock_folder.mkdir(parents=True, exist_ok=True)
+        name = f"carla-{self._params.host.replace(':', '_')}-{self._params.port}.lock"
+        with (self._lock_folder / name).open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # the system lets go of it when a process ends, however it ends
+            yield
 
     def roads(self, town: str) -> Roads:
         """Return the map of a town, loaded on the server; the crossing where the settings say so.
@@ -47,7 +71,7 @@ class CarlaSession:
             SourceAwayError: the server is away.
         """
         name = town if self._params.map == "towns" else ""
-        if self._loaded != name:
+        if self._loaded != name or self._is_changed():
             self._load(name)
         return self._roads[name]
 
@@ -123,6 +147,11 @@ class CarlaSession:
             smooth_junctions=True,
             enable_mesh_visibility=True,
         )
+
+    def _is_changed(self) -> bool:
+        """Return whether somebody else has loaded a map since."""
+        with self._answers():
+            return bool(self._client.get_world().id != self._world.id)
 
     def _check_map(self, name: str) -> None:
         known = [str(one).rsplit("/", 1)[-1] for one in self._client.get_available_maps()]

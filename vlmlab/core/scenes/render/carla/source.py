@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from vlmlab.core.errors import ConceptError, GenerationError
@@ -27,6 +28,10 @@ MAX_ATTEMPTS = 8
 
 class Session(Protocol):
     """What shows scenes."""
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keep other processes off the server for a while."""
+        ...
 
     def roads(self, town: str) -> Roads:
         """Return the map of a town."""
@@ -89,7 +94,8 @@ class CarlaSource:
         stored = self._cache.get(key) if self._cache is not None else None
         if stored is not None:
             return stored
-        scene = self._draw(concepts, seed)
+        with self._session.held():
+            scene = self._draw(concepts, seed)
         if self._cache is not None:
             self._cache.put(key, scene)
         return scene
@@ -155,5 +161,5 @@ def make_carla_source(
     """
     check_packages(params)
     cache = DirectoryCache(context.cache_dir, context.cache_max_bytes) if context.cache_dir else None
-    session = CarlaSession(params, context.network)
+    session = CarlaSession(params, context.network, lock_folder=context.cache_dir)
     return CarlaSource(session, domain, params, width=width, height=height, cache=cache)
