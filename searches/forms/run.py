@@ -8,8 +8,10 @@ from django import forms
 from pydantic.fields import FieldInfo
 
 from searches.forms.fields import RowsField
-from searches.models import SutRecord, Trial
+from searches.forms.sut_fields import NOTHING
+from searches.models import PictureSource, SutRecord, Trial
 from searches.services.domain_store import current_domains
+from searches.services.source_checks import checked_domain, unpictured
 from searches.services.source_obstacles import all_source_choices, backend_obstacle
 from vlmlab.core.complaints import number_wanted
 from vlmlab.core.errors import ConfigError, VlmLabError
@@ -86,6 +88,7 @@ class RunForm(forms.Form):
         backend = self.fields["backend"]
         assert isinstance(backend, forms.ChoiceField)
         backend.choices = all_source_choices()
+        backend.unit = NOTHING  # type: ignore[attr-defined]  # read by the tag that draws fields
         concepts = [(one.id, one.label) for domain in domains for one in domain.concepts]
         for name in config_field_names():
             self.fields[name] = form_field(RevelioConfig.model_fields[name], name, concepts=concepts)
@@ -186,6 +189,19 @@ def initial_values(preset: str = DEFAULT_PRESET) -> dict[str, Any]:
         "run_seed": secrets.randbelow(100_000),
         "suts": list(SutRecord.objects.filter(is_enabled=True).values_list("pk", flat=True)[:1]),
     }
+
+
+def source_values(slug: str) -> dict[str, Any]:
+    """Return what the form shows to search with a picture source: its domain, without what it cannot show."""
+    source = PictureSource.objects.select_related("dataset", "api_key").filter(slug=slug).first()
+    if source is None:
+        return {}
+    try:
+        domain = checked_domain(source)
+        missing = unpictured(source, domain)
+    except VlmLabError:  # the form says what is wrong with it
+        return {"backend": slug}
+    return {"backend": slug, "domain": domain.slug, "excluded_concepts": list(missing)}
 
 
 def again_values(trial: Trial) -> dict[str, Any]:

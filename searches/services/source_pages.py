@@ -52,6 +52,7 @@ class SourceOverview:
         checked: the last check, None when nobody has checked it.
         coverage: what its pictures can show; None for a source without a pool, or one that cannot be read.
         coverage_domain: for which domain.
+        missing: labels of its concepts that no picture shows.
         problem: why its stored settings cannot be used, "" when they can.
     """
 
@@ -63,6 +64,7 @@ class SourceOverview:
     checked: AuditEntry | None
     coverage: PoolCoverage | None
     coverage_domain: Domain | None
+    missing: tuple[str, ...]
     runs: tuple[SearchRun, ...]
     n_runs: int
     is_frozen: bool
@@ -132,6 +134,7 @@ def source_overview(source: PictureSource) -> SourceOverview:
         .first(),
         coverage=coverage[1] if coverage else None,
         coverage_domain=coverage[0] if coverage else None,
+        missing=tuple(coverage[0].concept(one).label for one in coverage[1].without) if coverage else (),
         runs=tuple(runs.order_by("-id")[:RECENT_RUNS]),
         n_runs=runs.count(),
         is_frozen=is_frozen(source),

@@ -31,10 +31,10 @@ CHOICE_WORDS: dict[str, dict[str, str]] = {
     },
     "image_detail": {"": "Not sent"},
     "match": {
-        "contains": "All of the set, whatever else",
-        "exact": "All of the set and no other concept",
+        "contains": "Show all of the set",
+        "exact": "Show exactly the set",
     },
-    "fit": {"contain": "Whole picture between bars", "cover": "Cut to fill the frame"},
+    "fit": {"contain": "Grey bars", "cover": "Cut to fill"},
     "provider": {"openai": "OpenAI's protocol", "gemini": "Google Gemini", "bedrock": "Amazon Bedrock"},
     "resolution": {"": "Not sent", "1K": "1K", "2K": "2K"},
     "media_resolution": {"": "Not sent"},

@@ -54,6 +54,7 @@ def run_create(request: HttpRequest) -> HttpResponse:
         return _ask_again(request, request.GET["again"])
     preset = request.GET.get("preset", run_form.DEFAULT_PRESET)
     values = run_form.initial_values(preset if preset in PRESETS else run_form.DEFAULT_PRESET)
+    values |= run_form.source_values(request.GET.get("source", ""))
     if request.GET.get("domain") in domain_slugs():
         values["domain"] = request.GET["domain"]
     sut_pk = asked_number(request.GET.get("sut", ""))

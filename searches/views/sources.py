@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from searches.forms.source_form import NewSourceForm, SourceForm
-from searches.models import PictureSource, User
+from searches.models import Dataset, PictureSource, User
 from searches.services import source_checks, source_pages, sources
 from searches.services.registering import ChangedMeanwhileError
 from vlmlab.core.errors import VlmLabError
@@ -39,6 +39,9 @@ def source_create(request: HttpRequest) -> HttpResponse:
     values: dict[str, Any] = source_pages.copy_values(copied) if copied else {}
     if preset is not None:
         values = {"name": preset.title}
+    if "dataset" in request.GET:
+        chosen = Dataset.objects.filter(slug=request.GET["dataset"]).first()
+        values |= {"dataset": str(chosen.pk), "name": chosen.title} if chosen else {}
     form = NewSourceForm(request.POST or None, kind=name, base=base, values=values)
     if request.method == "POST" and form.is_valid():
         try:

@@ -35,7 +35,7 @@ def test_an_upload_becomes_a_dataset_and_says_what_was_left_out(researcher):
     assert dataset.created_by == User.objects.get()
     assert "1 picture stored" in page
     assert "tags.csv, row 3" in page
-    assert 'href="/sources/new/?kind=image_pool"' in page
+    assert 'href="/sources/new/?kind=image_pool&amp;dataset=street-photographs"' in page
     assert researcher.get(dataset.get_absolute_url()).status_code == 200
 
 

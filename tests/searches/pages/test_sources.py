@@ -159,7 +159,7 @@ def test_the_page_of_a_pool_says_what_its_pictures_show_and_what_none_shows(rese
 
     page = researcher.get("/sources/photos/").content.decode()
 
-    assert "none: leave it out of searches" in page
+    assert "Searches must leave them out." in page
     assert "have a picture" in page
     assert "are tagged with concepts of the domain “driving”" in page  # beside the indoor domain
 
@@ -217,3 +217,23 @@ def test_a_source_that_cannot_draw_the_domain_is_refused_at_its_field(researcher
     )
 
     assert "are tagged with concepts" in str(answer.context["form"].errors["backend"])
+
+
+def test_a_search_with_a_source_begins_with_its_domain_and_without_what_it_cannot_show(researcher):
+    make_source("photos")
+
+    form = researcher.get("/runs/new/?source=photos").context["form"]
+
+    left_out = set(form.initial["excluded_concepts"])
+    every = {one[0] for one in form.fields["excluded_concepts"].choices}
+    assert (form.initial["backend"], form.initial["domain"]) == ("photos", "driving")
+    assert left_out & {"cone", "cyclist"} == set()
+    assert {"pedestrian", "weather_foggy"} <= left_out <= every
+
+
+def test_an_uploaded_dataset_is_chosen_for_a_new_source(researcher):
+    dataset = make_pool("streets")
+
+    form = researcher.get("/sources/new/?kind=image_pool&dataset=streets").context["form"]
+
+    assert (form["dataset"].value(), form["name"].value()) == (str(dataset.pk), "Streets")
