@@ -32,7 +32,7 @@ def list_domains(request: HttpRequest) -> list[dict[str, Any]]:
 
 @operation(router, "GET", "/domains/{slug:slug}", response=DomainWithConcepts, errors=(404,))
 def read_domain(request: HttpRequest, slug: str) -> DomainWithConcepts:
-    """Read a domain with its concepts."""
+    """Read a domain with its concepts and rules."""
     return domain_shape(_domain(slug))
 
 

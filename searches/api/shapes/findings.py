@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from ninja import Schema
 from pydantic import Field
@@ -65,6 +66,18 @@ class ConceptShape(Schema):
     description: str
 
 
+class RuleShape(Schema):
+    """A rule that decides what is expected."""
+
+    id: str = Field(examples=["R1_obstacle_near"])
+    title: str
+    expected: str = Field(description="Id of the expected answer.")
+    why: str
+    question: str = Field(description="What it asks; empty where the domain asks the same of every scene.")
+    priority: int = Field(description="Among rules that fit equally well the smaller number decides.")
+    topic: str
+
+
 class DomainShape(Schema):
     """A world that searches look through."""
 
@@ -74,12 +87,16 @@ class DomainShape(Schema):
     max_set_size: int
     actions: dict[str, str] = Field(description="Possible answers: id and label.")
     n_concepts: int
+    decides_by: Literal["first", "best_fit"] = Field(
+        description="Whether the first rule that fires decides, or the one that speaks of most of the set."
+    )
 
 
 class DomainWithConcepts(DomainShape):
-    """A domain with what can stand in its scenes."""
+    """A domain with what can stand in its scenes and what is expected there."""
 
     concepts: list[ConceptShape]
+    rules: list[RuleShape]
 
 
 class NewScene(Input):
@@ -103,6 +120,7 @@ def domain_values(domain: Domain) -> dict[str, object]:
         "max_set_size": domain.max_size,
         "actions": dict(domain.actions),
         "n_concepts": len(domain.concepts),
+        "decides_by": domain.decides_by,
     }
 
 
@@ -114,7 +132,14 @@ def domain_shape(domain: Domain) -> DomainWithConcepts:
         )
         for one in domain.concepts
     ]
-    return DomainWithConcepts.model_validate(domain_values(domain) | {"concepts": concepts})
+    rules = [
+        RuleShape(
+            id=one.id, title=one.title, expected=one.action, why=one.why, question=one.question,
+            priority=one.priority, topic=one.topic,
+        )
+        for one in domain.rules
+    ]  # fmt: skip
+    return DomainWithConcepts.model_validate(domain_values(domain) | {"concepts": concepts, "rules": rules})
 
 
 def _finding_shape(finding: Finding) -> FindingShape:

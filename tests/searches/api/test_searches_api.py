@@ -271,7 +271,20 @@ def test_a_domain_names_its_concepts(program):
     domain = program.get("/domains/driving")
 
     assert domain["n_concepts"] == len(domain["concepts"]) == 30
-    assert program.get("/domains")[0]["slug"] == "driving"
+    assert [one["slug"] for one in program.get("/domains")][:2] == ["driving", "indoor"]
+
+
+def test_a_domain_tells_its_rules_and_how_they_decide(program):
+    domain = program.get("/domains/indoor")
+
+    assert (domain["decides_by"], len(domain["rules"])) == ("best_fit", 51)
+    assert domain["actions"] == {"hazard": "Risk", "safe": "Safe"}
+    assert domain["rules"][7] == {
+        "id": "knife_edge", "title": "Knife over the edge", "expected": "hazard",
+        "topic": "cut", "priority": 20,
+        "why": "The knife reaches out over the edge, where it can fall or be walked into.",
+        "question": "Could a knife fall down or cut somebody who walks past?",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "a\ud800b"])
