@@ -107,7 +107,7 @@ def _check_source(source: PictureSource, domain: Domain, config: RevelioConfig) 
         left = tuple(concept.id for concept in domain.concepts if concept.id in missing)
         raise GenerationError(
             f"{source.name} has no picture of {named(domain, left)}.",
-            hint="Leave them out below, or choose another source of pictures.",
+            hint="Leave them out of the search, or choose another source of pictures.",
             field="excluded_concepts",
         )
     run_check(source, domain)
