@@ -165,6 +165,15 @@ def test_slots_are_where_the_kitchen_has_them():
     assert things["hot_beverage"].position[1:] == (pytest.approx(-COUNTER_DEPTH - 0.02), COUNTER_HEIGHT)
 
 
+@settings(max_examples=60, deadline=None)
+@given(numbers)
+def test_what_lies_on_the_counter_is_not_over_sink_or_stove(number):
+    for item in kitchen(number).objects:
+        if BODIES[item.kind].slot in ("counter", "edge"):
+            assert abs(item.position[0] - SINK_X) > 0.35
+            assert abs(item.position[0] - STOVE_X) > 0.38
+
+
 def test_a_child_near_something_looks_at_it():
     for seed in range(20):
         things = required(sample("microwave_open_hot", "child_near_microwave", seed=seed))

@@ -118,7 +118,7 @@ BODIES: dict[str, Body] = {
     "glass_tipped": Body(
         "edge",
         shown=Box(-0.24, 0.24, -0.1, 0.17, -0.25, 0.12),
-        solid=(Box(-0.28, 0.28, -0.06, 0.17, 0.0, 0.12),),
+        solid=(Box(-0.24, 0.24, -0.06, 0.17, 0.0, 0.12),),
         hides=0.0,
         jitter=0.1,
         clear=(Box(-0.4, 0.4, -0.5, 0.02, -0.92, -0.88),),
@@ -127,7 +127,7 @@ BODIES: dict[str, Body] = {
     "coffee_spill": Body(
         "edge",
         shown=Box(-0.24, 0.24, -0.04, 0.24, -0.2, 0.09),
-        solid=(Box(-0.26, 0.26, -0.04, 0.26, 0.0, 0.09),),
+        solid=(Box(-0.22, 0.22, -0.04, 0.26, 0.0, 0.09),),
         hides=0.0,
         jitter=0.1,
         size_px=20.0,

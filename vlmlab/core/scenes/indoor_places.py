@@ -25,11 +25,12 @@ HOB_Z = COUNTER_HEIGHT + 0.03
 OUTLET_Y, OUTLET_Z = -0.005, 1.16  # on the tiles
 BURNER_X = STOVE_X - 0.165  # the front left one, where the pan and the large flame are
 GAP = 0.03
+SLACK = 0.06  # what a turned thing may stick out over its stretch of the counter
 FAR_FROM_MICROWAVE_M = (1.62, 2.3)
 CLEAN_FLOOR_M = 0.75
 FIRE_SLOTS = ("stove_on", "towel_near", "towel_burning", "smoke", "pan_stove")
 MIDDLE = (SINK_X + SINK_HALF_WIDTH - 0.1, STOVE_X - STOVE_HALF_WIDTH - 0.02)
-LEFT = (-1.95, SINK_X - SINK_HALF_WIDTH + 0.1)
+LEFT = (-2.2, SINK_X - SINK_HALF_WIDTH + 0.1)
 RIGHT = (STOVE_X + STOVE_HALF_WIDTH + 0.02, 1.85)
 
 
@@ -98,12 +99,20 @@ def fits(item: Placed, room: Room) -> bool:
             return False
         if _in_puddle(item, other) or _in_puddle(other, item):
             return False
-    return _keeps_distance(item, room)
+    return _lies_on_counter(item) and _keeps_distance(item, room)
 
 
 def distance(first: Placed, second: Placed) -> float:
     """Return the distance of two positions on the floor plan in metres."""
     return math.hypot(first.position[0] - second.position[0], first.position[1] - second.position[1])
+
+
+def _lies_on_counter(item: Placed) -> bool:
+    """Return whether a thing of the counter lies on it, and not over the sink, the stove or its end."""
+    if BODIES[item.kind].slot not in ("counter", "edge"):
+        return True
+    left, right = min(one.x_min for one in item.solid), max(one.x_max for one in item.solid)
+    return any(low - SLACK <= left and right <= high + SLACK for low, high in (LEFT, MIDDLE, RIGHT))
 
 
 def _in_puddle(item: Placed, other: Placed) -> bool:
@@ -264,9 +273,18 @@ def _near_fire(kind: str, room: Room, draws: list[float]) -> Placed:
     return put(kind, spot, _facing(spot, (STOVE_X, -COUNTER_DEPTH / 2, 0.0), turn=0.3 * (2 * draws[2] - 1)))
 
 
+def _tipped(kind: str, room: Room, draws: list[float]) -> Placed:
+    """Return a place for the tipped glass: near an end of the middle where coffee needs room beside it."""
+    if "coffee_spill" not in room.kinds:
+        return _on_edge(kind, room, draws)
+    box = BODIES[kind].solid[0]
+    x = MIDDLE[0] - box.x_min + 0.15 * draws[0] if draws[3] < 0.5 else MIDDLE[1] - box.x_max - 0.15 * draws[0]
+    return put(kind, (x, EDGE_Y, COUNTER_HEIGHT), _yaw(kind, draws[2]))
+
+
 def _by_the_glass(kind: str, room: Room, draws: list[float]) -> Placed:
     glass = room.placed["glass_tipped"].position
-    x = glass[0] + (-1 if draws[3] < 0.5 else 1) * _between(0.58, 0.64, draws[0])
+    x = glass[0] + (-1 if draws[3] < 0.5 else 1) * _between(0.5, 0.56, draws[0])
     return put(kind, (x, EDGE_Y, COUNTER_HEIGHT), _yaw(kind, draws[2]))
 
 
@@ -281,6 +299,7 @@ SLOTS: dict[str, Place] = {
     "person": _person,
 }
 PLACES: dict[str, Place] = {
+    "glass_tipped": _tipped,
     "coffee_spill": _by_the_glass,
     "child_reaching": _reaching,
     "child_near_microwave": _near_microwave,
@@ -294,7 +313,7 @@ PLACES: dict[str, Place] = {
 
 ORDER = (
     *("cabinet_open", "cabinet_closed", "stove_on", "pan_stove", "towel_near", "towel_burning", "smoke"),
-    *("microwave_open_hot", "glass_tipped", "coffee_spill", "pan_counter", "child_reaching"),
+    *("glass_tipped", "coffee_spill", "microwave_open_hot", "pan_counter", "child_reaching"),
     *("child_near_microwave", "child_near_pan", "adult_reacting", "loose_cord_floor", "wet_floor"),
     *("glass_floor", "barefoot_near_glass", "child_on_stool", "knife_edge", "hot_beverage", "knife_block"),
     *("pill_bottle", "scissors_open", "glass_upright", "outlet_exposed", "outlet_covered"),
