@@ -8,7 +8,7 @@ from PIL import ImageDraw
 from vlmlab.core.scenes.kitchen_frame import ROOM_DEPTH, ROOM_HALF_WIDTH, ROOM_HEIGHT, SINK_X
 from vlmlab.core.scenes.render import textures
 from vlmlab.core.scenes.render.kitchen_range import stove
-from vlmlab.core.scenes.render.kitchen_style import KitchenStyle, kitchen_style
+from vlmlab.core.scenes.render.kitchen_style import VARIANTS, KitchenStyle, kitchen_style
 from vlmlab.core.scenes.render.kitchen_units import base_row, fridge, wall_row
 from vlmlab.core.scenes.render.mesh import Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.primitives import box, quad
@@ -24,12 +24,12 @@ PANELS_X, PANELS_Y = (-1.0, 1.0), -1.5
 def build_kitchen(world: Mapping[str, WorldValue]) -> Mesh:
     """Return the room with everything that never changes place; ``room_seed`` says which kitchen it is."""
     seed = world.get("room_seed", 0)
-    return _kitchen(int(seed) if isinstance(seed, int | float) else 0)
+    return _kitchen(int(seed) % VARIANTS if isinstance(seed, int | float) else 0)
 
 
-@lru_cache(maxsize=4)
-def _kitchen(seed: int) -> Mesh:
-    style = kitchen_style(seed)
+@lru_cache(maxsize=VARIANTS)
+def _kitchen(variant: int) -> Mesh:
+    style = kitchen_style(variant)
     parts = [*_shell(style), *_window(), *base_row(style), *wall_row(style), *stove()]
     if style.has_fridge:
         parts.append(fridge())

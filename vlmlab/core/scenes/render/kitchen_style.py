@@ -41,6 +41,7 @@ PLANKS: tuple[Colour, ...] = ((0.40, 0.26, 0.14), (0.50, 0.38, 0.25), (0.27, 0.1
 STEEL = Material((0.5, 0.5, 0.5), reflectance=0.5, roughness=0.28, name="steel")
 BRUSHED = Material((0.42, 0.42, 0.43), reflectance=0.3, roughness=0.4, name="brushed steel")
 WOODEN = (2, 4)
+VARIANTS = 24  # few enough that a process keeps all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +89,14 @@ def _floor(rng: np.random.Generator) -> tuple[Material, float]:
     return Material((1, 1, 1), texture, reflectance=0.04, roughness=0.35, name="floor"), metres
 
 
-@lru_cache(maxsize=8)
 def kitchen_style(seed: int) -> KitchenStyle:
-    """Return the materials of a kitchen; the same seed gives the same kitchen."""
-    rng = rng_for(seed, "world", "kitchen")
+    """Return the materials of one of ``VARIANTS`` kitchens; the same seed gives the same one."""
+    return _style(seed % VARIANTS)
+
+
+@lru_cache(maxsize=VARIANTS)
+def _style(variant: int) -> KitchenStyle:
+    rng = rng_for(variant, "world", "kitchen")
     wall = Material((1, 1, 1), textures.noise(_choice(rng, WALLS), 0.05, seed=1), roughness=0.8)
     across, rows = ((4, 8), (4, 4), (6, 6))[int(rng.integers(3))]
     tiles = kitchen_textures.wall_tiles(_choice(rng, TILES), across=across, rows=rows, staggered=rows == 8)

@@ -6,10 +6,12 @@ Inside this module vectors are planes, ``(3, n)``: numpy weighs those twice as f
 import numpy as np
 
 from vlmlab.core.scenes.render.atmosphere import Lamp
-from vlmlab.core.scenes.render.mesh import Floats, dot
+from vlmlab.core.scenes.render.mesh import Bools, Floats, dot
 from vlmlab.core.scenes.render.tracer import Geometry
 
 NEAREST_M2 = np.float32(0.04)
+SPREAD = np.float32(1.6)  # sides of the cube that stands for a lamp's ball, in radii
+MORE_RAYS = 3
 FAINT = 0.5  # lamps weaker than this (a gas flame) light no surface by way of another one
 
 
@@ -98,6 +100,8 @@ def _seen_share(
 ) -> Floats:  # fmt: skip
     """Return ``(n,)`` in [0, 1]: how much of the light of all lamps reaches each point.
 
+    Where the rays of a point do not agree, it lies in a half-shadow and gets ``MORE_RAYS`` more.
+
     Args:
         geometry: the scene.
         lamps: of the room.
@@ -109,24 +113,64 @@ def _seen_share(
     """
     seen = np.zeros(len(points), np.float32)
     lit = np.nonzero(ladder[-1] > 1e-4)[0]
-    steps = ladder[:, lit]
-    start, facing = points[lit], flat_normals[lit]
-    centres = np.array([lamp.position for lamp in lamps], np.float32)
-    radii = np.array([lamp.radius for lamp in lamps], np.float32)
+    everything = len(lit) == len(points)
+    balls = _Balls(lamps, rng)
+    start, facing, steps = (
+        (points, flat_normals, ladder) if everything else (points[lit], flat_normals[lit], ladder[:, lit])
+    )
+    free = np.zeros(len(lit), np.float32)
     for turn in range(shadow_rays):
-        place = (rng.random(len(lit), dtype=np.float32) + turn) * steps[-1] * np.float32(1 / shadow_rays)
-        chosen = np.zeros(len(lit), np.int64)
+        free += balls.free(geometry, start, facing, steps, slot=(turn, shadow_rays))
+    free *= np.float32(1 / shadow_rays)
+    torn = np.nonzero((free > 0) & (free < 1))[0]
+    if len(torn):
+        start, facing, steps = start[torn], facing[torn], steps[:, torn]
+        more = np.zeros(len(torn), np.float32)
+        for turn in range(MORE_RAYS):
+            more += balls.free(geometry, start, facing, steps, slot=(turn, MORE_RAYS))
+        free[torn] = (free[torn] * shadow_rays + more) / np.float32(shadow_rays + MORE_RAYS)
+    seen[lit] = free
+    return seen
+
+
+class _Balls:
+    """The lamps as targets of shadow rays."""
+
+    def __init__(self, lamps: tuple[Lamp, ...], rng: np.random.Generator) -> None:
+        self._centres = np.array([lamp.position for lamp in lamps], np.float32)
+        self._spread = np.array([lamp.radius for lamp in lamps], np.float32) * SPREAD
+        self._rng = rng
+
+    def free(
+        self, geometry: Geometry, start: Floats, facing: Floats, steps: Floats, *, slot: tuple[int, int]
+    ) -> Bools:
+        """Return ``(n,)``: whether a place on a lamp can be seen from each point.
+
+        Args:
+            geometry: the scene.
+            start: ``(n, 3)`` points.
+            facing: ``(n, 3)`` normals of their triangles.
+            steps: ``(lamps, n)`` running sums of what each lamp would give.
+            slot: number of this ray and of all rays of a point; they share the lamps out among them.
+        """
+        count = len(start)
+        place = self._rng.random(count, dtype=np.float32)
+        place += np.float32(slot[0])
+        place *= steps[-1]
+        place *= np.float32(1 / slot[1])
+        chosen = np.zeros(count, np.int64)
         for step in steps[:-1]:
             chosen += step < place
-        ball = rng.random((len(lit), 3), dtype=np.float32)
-        ball -= np.float32(0.5)
-        ball *= (np.float32(1.6) * radii)[chosen][:, None]
-        towards = centres[chosen]
-        towards += ball
+        towards = self._rng.random((count, 3), dtype=np.float32)
+        towards -= np.float32(0.5)
+        towards *= self._spread[chosen][:, None]
+        towards += self._centres[chosen]
         towards -= start
         distance = np.sqrt(dot(towards, towards))
         towards /= distance[:, None]
-        rows = np.nonzero(dot(facing, towards) > 0)[0]
-        hidden = geometry.hidden_before(start[rows], towards[rows], distance[rows])
-        seen[lit[rows[~hidden]]] += np.float32(1 / shadow_rays)
-    return seen
+        free = dot(facing, towards) > 0
+        rows = np.nonzero(free)[0]
+        if len(rows) < count:
+            start, towards, distance = start[rows], towards[rows], distance[rows]
+        free[rows] = ~geometry.hidden_before(start, towards, distance)
+        return free
