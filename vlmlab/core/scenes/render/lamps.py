@@ -11,7 +11,7 @@ from vlmlab.core.scenes.render.tracer import Geometry
 
 NEAREST_M2 = np.float32(0.04)
 SPREAD = np.float32(1.6)  # sides of the cube that stands for a lamp's ball, in radii
-MORE_RAYS = 3
+MORE_RAYS = 4  # even, so that two equal lamps share them
 FAINT = 0.5  # lamps weaker than this (a gas flame) light no surface by way of another one
 
 
