@@ -82,7 +82,7 @@ def apart(first, second):
 
 
 GOLDEN = {
-    ("glass_upright", "toddler_standing"): "21510555298b52fc420a59d64cbd5f482285654e346482381d9a6a605d2a0721",
+    ("glass_upright", "toddler_standing"): "0692e0fb5dd8b78b8058c85662cf709722321e6ffde2ca828d206d86432ba571",
     (
         "cabinet_open",
         "child_reaching",
@@ -93,7 +93,7 @@ GOLDEN = {
         "child_far_microwave",
         "coffee_spill",
         "glass_tipped",
-    ): "895e69297dd7e39579c782e210ae3350496f04751026348bc1bb24bc72bfe7a1",
+    ): "9f43fc646c39dde6b906a24964a19c7e241d0f1fa01fe2b845c3feafadc85b7d",
 }
 
 
