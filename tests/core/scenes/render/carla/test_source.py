@@ -9,6 +9,8 @@ import fcntl
 import io
 import json
 import math
+import queue
+from types import SimpleNamespace
 
 import carla
 import numpy as np
@@ -23,7 +25,7 @@ from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.masks import decode_mask
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
 from vlmlab.core.scenes.render.camera import Pinhole
-from vlmlab.core.scenes.render.carla import lowering, session
+from vlmlab.core.scenes.render.carla import lowering, session, simulation
 from vlmlab.core.scenes.render.carla.params import CarlaParams
 from vlmlab.core.scenes.render.carla.source import make_carla_source
 from vlmlab.core.scenes.render.carla.weathers import CarlaWeather
@@ -257,6 +259,33 @@ def test_late_camera_is_an_error_with_advice_and_leaves_nothing_behind(server, m
     assert not isinstance(late.value, SourceAwayError)
     assert server.world.actors == []
     assert server.world.applied[-1] == (False, None)
+
+
+def test_newer_frame_means_that_the_wanted_one_never_comes():
+    arrived = queue.Queue()
+    for frame in (1, 3, 2):
+        arrived.put(SimpleNamespace(frame=frame))
+
+    with pytest.raises(GenerationError, match="did not deliver frame 2"):
+        simulation._picture_of(2, arrived, 5)
+
+    assert arrived.get_nowait().frame == 2
+
+
+def test_order_to_stop_ends_between_attempts_and_each_gives_a_sign_of_life(server):
+    server.collides = {one for one in server.blueprints if one.startswith("walker.")}
+    signs = []
+    params = CarlaParams(map="crossing", settle_ticks=5, timeout_s=5)
+    context = BackendContext(
+        network=NETWORK, should_stop=lambda: len(signs) > 3, on_progress=lambda: signs.append("alive")
+    )
+    made = make_carla_source(DRIVING, params, context, width=WIDTH, height=HEIGHT)
+
+    with pytest.raises(SourceAwayError, match="Stopped before the scene was made"):
+        made.generate(DRIVING.canonical(ON_FOOT), seed=3)
+
+    assert len(signs) == 4
+    assert server.world.applied == [(True, 0.05), (False, None)] * 2
 
 
 def test_server_that_stops_answering_halts_the_run(server):

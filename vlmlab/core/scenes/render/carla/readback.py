@@ -18,6 +18,7 @@ from vlmlab.core.scenes.scene import Annotation, SceneDescription, SceneObject
 
 Mask = npt.NDArray[np.bool_]
 Box = tuple[float, float, float, float]
+CHECK_VERSION = "1"
 NEAREST_M = 0.1
 MARGIN_PX = 8  # an actor's pixels lie within this of its projected box
 OWN_SHARE = 0.7  # of an unnamed instance's pixels must lie in an actor's box for it to be that actor

@@ -5,19 +5,19 @@ import json
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from vlmlab.core.errors import ConceptError, GenerationError
+from vlmlab.core.errors import ConceptError, GenerationError, SourceAwayError
 from vlmlab.core.images import encode_png
 from vlmlab.core.scenes.anchors import anchor_graph
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.masks import encode_mask
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
-from vlmlab.core.scenes.render.cache import DirectoryCache, SceneCache
+from vlmlab.core.scenes.render.cache import DirectoryCache
 from vlmlab.core.scenes.render.carla.availability import check_packages
 from vlmlab.core.scenes.render.carla.blueprints import EGO
 from vlmlab.core.scenes.render.carla.describing import Roads
 from vlmlab.core.scenes.render.carla.lowering import LOWERING_VERSION, ScenePlan, plan_scene
 from vlmlab.core.scenes.render.carla.params import CARLA, CarlaParams
-from vlmlab.core.scenes.render.carla.readback import presence_fault, read_annotations
+from vlmlab.core.scenes.render.carla.readback import CHECK_VERSION, presence_fault, read_annotations
 from vlmlab.core.scenes.render.carla.sampling import SampledScene, sample_scene, scenic_version
 from vlmlab.core.scenes.render.carla.session import CarlaSession
 from vlmlab.core.scenes.render.carla.shots import Shot
@@ -49,8 +49,8 @@ class CarlaSource:
         session: the connection.
         domain: a domain that draws as driving.
         params: where the server is and what it loads.
+        context: the cache, and who wants to know of progress.
         width, height: of the pictures, in pixels.
-        cache: where finished scenes are kept; None = nowhere.
     """
 
     def __init__(
@@ -58,16 +58,18 @@ class CarlaSource:
         session: Session,
         domain: Domain,
         params: CarlaParams,
+        context: BackendContext,
         *,
         width: int,
         height: int,
-        cache: SceneCache | None = None,
     ) -> None:
         self._session = session
         self._domain = domain
         self._params = params
         self._width, self._height = width, height
-        self._cache = cache
+        self._should_stop, self._on_progress = context.should_stop, context.on_progress
+        folder = context.cache_dir
+        self._cache = DirectoryCache(folder, context.cache_max_bytes) if folder is not None else None
 
     @property
     def identity(self) -> str:
@@ -76,7 +78,7 @@ class CarlaSource:
         return (
             f"{CARLA} {params.version} scenic={scenic_version()} lowering={LOWERING_VERSION} "
             f"map={params.map} ego={EGO.id} settle={params.settle_ticks} domain={self._domain.ref} "
-            f"size={self._width}x{self._height} attempts={MAX_ATTEMPTS}"
+            f"size={self._width}x{self._height} check={CHECK_VERSION}/{MAX_ATTEMPTS}"
         )
 
     def generate(self, concepts: tuple[str, ...], *, seed: int) -> GeneratedScene:
@@ -105,10 +107,12 @@ class CarlaSource:
         from vlmlab.core.scenes.render.carla.simulation import UnfitLayoutError
 
         version = self._params.version
+        self._go_on()
         plan = plan_scene(anchor_graph(self._domain, concepts), version=version, seed=seed)
         roads = self._session.roads(plan.town)
         reasons: dict[str, int] = {}
         for attempt in range(MAX_ATTEMPTS):
+            self._go_on()
             sampled = sample_scene(
                 plan, roads, concepts=concepts, seed=seed, attempt=attempt, version=version
             )
@@ -136,6 +140,12 @@ class CarlaSource:
             hint="Use fewer concepts at once, or another seed.",
         )
 
+    def _go_on(self) -> None:
+        """Give a sign of life, and end where the batch is to end."""
+        self._on_progress()
+        if self._should_stop():
+            raise SourceAwayError("Stopped before the scene was made.", hint="Start the run again.")
+
     def _provenance(self, sampled: SampledScene, shot: Shot) -> dict[str, str]:
         poses = [[actor.concept, actor.actor_id, *actor.pose] for actor in shot.actors]
         return {
@@ -160,6 +170,5 @@ def make_carla_source(
         GenerationError: Scenic or the client is missing or of another version.
     """
     check_packages(params)
-    cache = DirectoryCache(context.cache_dir, context.cache_max_bytes) if context.cache_dir else None
     session = CarlaSession(params, context.network, lock_folder=context.cache_dir)
-    return CarlaSource(session, domain, params, width=width, height=height, cache=cache)
+    return CarlaSource(session, domain, params, context, width=width, height=height)
