@@ -4,6 +4,7 @@ import pytest
 
 from searches.enums import RunState
 from searches.models import SearchRun
+from searches.services.domain_store import find_domain
 from searches.services.results import exact_convergence
 from searches.services.slice_ends import SliceEnd
 from tests.factories import make_sut
@@ -77,3 +78,13 @@ def test_a_kitchen_run_that_is_cut_anywhere_ends_like_one_undisturbed():
         advance(sliced, slice_seconds=0)
 
     assert run_digest(sliced) == run_digest(whole)
+
+
+def test_a_version_that_nobody_kept_is_looked_for_once_and_shown_as_the_lab_comes_with_it(
+    django_assert_num_queries,
+):
+    with django_assert_num_queries(1):
+        first = find_domain("indoor@never-kept")
+        second = find_domain("indoor@never-kept")
+
+    assert first is second is INDOOR
