@@ -11,12 +11,13 @@ from searches.forms.dataset_upload import DatasetUploadForm
 from searches.models import Dataset, User
 from searches.services.dataset_imports import WEB_LIMITS, import_zip
 from vlmlab.core.errors import VlmLabError
+from vlmlab.web.asked import asked_slug
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def dataset_upload(request: HttpRequest) -> HttpResponse:
     """Take a ZIP archive; ``?done=`` shows what became of one."""
-    done = Dataset.objects.filter(slug=request.GET.get("done", "")).first()
+    done = Dataset.objects.filter(slug=asked_slug(request.GET.get("done", ""))).first()
     if done is not None and "upload" in done.recipe:
         return render(request, "searches/dataset_uploaded.html", {"dataset": done})
     form = DatasetUploadForm(request.POST or None, request.FILES or None)

@@ -19,7 +19,7 @@ from searches.services.set_pages import trial_to_ask_again
 from searches.services.workers import workers_now
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import PRESETS
-from vlmlab.web.asked import asked_number
+from vlmlab.web.asked import asked_number, asked_slug
 
 
 @require_http_methods(["GET", "POST"])
@@ -54,7 +54,7 @@ def run_create(request: HttpRequest) -> HttpResponse:
         return _ask_again(request, request.GET["again"])
     preset = request.GET.get("preset", run_form.DEFAULT_PRESET)
     values = run_form.initial_values(preset if preset in PRESETS else run_form.DEFAULT_PRESET)
-    values |= run_form.source_values(request.GET.get("source", ""))
+    values |= run_form.source_values(asked_slug(request.GET.get("source", "")))
     if request.GET.get("domain") in domain_slugs():
         values["domain"] = request.GET["domain"]
     sut_pk = asked_number(request.GET.get("sut", ""))

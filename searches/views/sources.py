@@ -12,6 +12,7 @@ from searches.models import Dataset, PictureSource, User
 from searches.services import source_checks, source_pages, sources
 from searches.services.registering import ChangedMeanwhileError
 from vlmlab.core.errors import VlmLabError
+from vlmlab.web.asked import asked_slug
 
 
 @require_safe
@@ -28,7 +29,7 @@ def source_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def source_create(request: HttpRequest) -> HttpResponse:
     """Choose a kind; ``?kind=`` shows its form, ``?copy=`` fills it like another source."""
-    copied = PictureSource.objects.filter(slug=request.GET.get("copy", "")).first()
+    copied = PictureSource.objects.filter(slug=asked_slug(request.GET.get("copy", ""))).first()
     name = copied.kind if copied else request.GET.get("kind", "")
     kinds = {kind.name: kind for kind in source_pages.offered_kinds()}
     if name not in kinds:
@@ -40,7 +41,7 @@ def source_create(request: HttpRequest) -> HttpResponse:
     if preset is not None:
         values = {"name": preset.title}
     if "dataset" in request.GET:
-        chosen = Dataset.objects.filter(slug=request.GET["dataset"]).first()
+        chosen = Dataset.objects.filter(slug=asked_slug(request.GET["dataset"])).first()
         values |= {"dataset": str(chosen.pk), "name": chosen.title} if chosen else {}
     form = NewSourceForm(request.POST or None, kind=name, base=base, values=values)
     if request.method == "POST" and form.is_valid():

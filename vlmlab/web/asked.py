@@ -1,4 +1,6 @@
-"""Numbers out of addresses and forms: what somebody typed there may be anything."""
+"""Numbers and short names out of addresses and forms: what somebody typed there may be anything."""
+
+from django.core.validators import slug_re
 
 LARGEST = 2**63 - 1  # what a database column holds
 
@@ -13,3 +15,8 @@ def asked_number(text: str, *, largest: int = LARGEST) -> int | None:
         return None
     number = int(text)
     return number if number <= largest else None
+
+
+def asked_slug(text: str) -> str:
+    """Return a short name from an address, "" for anything that cannot be one (and that no column holds)."""
+    return text if slug_re.match(text) else ""

@@ -237,3 +237,18 @@ def test_an_uploaded_dataset_is_chosen_for_a_new_source(researcher):
     form = researcher.get("/sources/new/?kind=image_pool&dataset=streets").context["form"]
 
     assert (form["dataset"].value(), form["name"].value()) == (str(dataset.pk), "Streets")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/sources/new/?copy=%00",
+        "/sources/new/?kind=%00",
+        "/sources/new/?kind=image_pool&dataset=%00",
+        "/sources/new/?kind=image_api&preset=%00",
+        "/datasets/upload/?done=%00",
+        "/runs/new/?source=%00",
+    ],
+)
+def test_addresses_with_what_no_column_holds_are_shown_as_if_nothing_was_asked(researcher, address):
+    assert researcher.get(address).status_code == 200
