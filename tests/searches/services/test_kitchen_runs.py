@@ -84,7 +84,7 @@ def test_a_version_that_nobody_kept_is_looked_for_once_and_shown_as_the_lab_come
     django_assert_num_queries,
 ):
     with django_assert_num_queries(1):
-        first = find_domain("indoor@never-kept")
-        second = find_domain("indoor@never-kept")
+        first = find_domain("indoor@0ddba11c0de5")
+        second = find_domain("indoor@0ddba11c0de5")
 
     assert first is second is INDOOR
