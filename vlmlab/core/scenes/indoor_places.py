@@ -256,7 +256,7 @@ def _reaching(kind: str, room: Room, draws: list[float]) -> Placed:
 
 def _at_counter(kind: str, room: Room, draws: list[float]) -> Placed:
     x = room.focus_x + (2 * draws[0] - 1) * (0.9 + 0.5 * room.crowding)
-    spot = (min(max(x, -1.9), 1.9), -COUNTER_DEPTH - _between(0.28, 0.34, draws[1]), 0.0)
+    spot = (min(max(x, -1.9), 1.65), -COUNTER_DEPTH - _between(0.28, 0.34, draws[1]), 0.0)
     return put(kind, spot, math.pi + _between(-0.6, 0.6, draws[2]))
 
 
