@@ -23,7 +23,7 @@ class Quality:
     Attributes:
         edge_rays: extra rays in pixels that hold an edge.
         sun_rays, lamp_rays: shadow rays of a first hit, outdoors and indoors.
-        layers: see-through layers followed.
+        layers, room_layers: see-through layers followed, outdoors and indoors (smoke is made of many).
         filter_steps: spacing of each filter pass.
     """
 
@@ -31,6 +31,7 @@ class Quality:
     sun_rays: int
     lamp_rays: int
     layers: int
+    room_layers: int
     filter_steps: tuple[int, ...]
 
 
@@ -81,6 +82,7 @@ class RayWalk:
         self._geometry, self._atmosphere, self._pinhole = geometry, atmosphere, pinhole
         self._rng, self._quality = rng, quality
         self._shadow_rays = quality.lamp_rays if atmosphere.lamps else quality.sun_rays
+        self._layers = quality.room_layers if atmosphere.indoor else quality.layers
         self._fog_colour = np.array(atmosphere.fog_col, np.float32)
         self._clear_to_sky = np.float32(np.exp(-atmosphere.fog * SKY_DEPTH_M))
 
@@ -98,7 +100,7 @@ class RayWalk:
         origins = np.repeat(self._pinhole.origin[None], count, 0)
         passed, travelled = np.ones(count, np.float32), np.zeros(count, np.float32)
         active = np.arange(count)
-        for layer in range(self._quality.layers):
+        for layer in range(self._layers):
             hits = self._geometry.first_hits(origins[active], directions[active])
             is_sky = hits.triangle < 0
             self._add_sky(batch, active[is_sky], directions, passed)

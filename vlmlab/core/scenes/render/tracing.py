@@ -21,8 +21,10 @@ BENT_COSINE = np.float32(0.85)
 STOPS = ((0.0, 0.0, 0.8), (0.45, 0.0, 0.5))
 
 QUALITIES: dict[str, Quality] = {
-    "standard": Quality(edge_rays=2, sun_rays=2, lamp_rays=2, layers=8, filter_steps=(1, 2, 4)),
-    "fast": Quality(edge_rays=2, sun_rays=1, lamp_rays=2, layers=5, filter_steps=(1, 2)),
+    "standard": Quality(
+        edge_rays=2, sun_rays=2, lamp_rays=2, layers=8, room_layers=14, filter_steps=(1, 2, 4)
+    ),
+    "fast": Quality(edge_rays=2, sun_rays=1, lamp_rays=2, layers=5, room_layers=10, filter_steps=(1, 2)),
 }
 
 

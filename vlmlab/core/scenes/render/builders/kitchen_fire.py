@@ -14,7 +14,7 @@ FRONT = -COUNTER_DEPTH / 2
 """Y of the stove's front from the anchor."""
 TOWEL_X, TOWEL_WIDTH, TOWEL_LENGTH, TOWEL_ON_TOP = 0.06, 0.24, 0.52, 0.15
 INKS: tuple[kitchen_textures.Painted, ...] = ((190, 40, 40), (40, 90, 180), (50, 130, 70))
-FLAMES = 11
+FLAMES = 9
 
 
 def build_stove_on(item: SceneObject, rng: np.random.Generator) -> Mesh:
@@ -53,7 +53,7 @@ def build_pan_counter(item: SceneObject, rng: np.random.Generator) -> Mesh:
 def build_smoke(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a burnt pan on the right back burner and a dark cloud that rises from it past the hood."""
     x, y = BURNERS[3]
-    cloud = billow(rng, rise=0.95, lean=0.5, sizes=(0.11, 0.34), puffs=16, shade=0.035).moved(z=0.1)
+    cloud = billow(rng, rise=0.95, lean=0.62, sizes=(0.11, 0.34), puffs=11, shade=0.035).moved(z=0.1)
     burnt = pan(is_burnt=True).moved(yaw=0.5 + float(rng.uniform(0, 0.3)))
     return merge([burnt, cloud]).moved(x, y, GRATE_ABOVE_ANCHOR)
 
@@ -90,5 +90,5 @@ def build_towel_burning(item: SceneObject, rng: np.random.Generator) -> Mesh:
         y = FRONT - 0.05 + float(rng.uniform(0.0, 0.12))
         z = half + float(rng.uniform(-0.22, 0.0))
         parts.append(quad((x, y, z), (width, 0, 0), (0, 0, half), tongue(number, is_gas=False)))
-    cloud = billow(rng, rise=0.6, lean=0.05, sizes=(0.07, 0.2), puffs=9, shade=0.09)
+    cloud = billow(rng, rise=0.6, lean=0.05, sizes=(0.07, 0.2), puffs=6, shade=0.09)
     return merge([*parts, cloud.moved(TOWEL_X, FRONT + 0.12, 0.2)])

@@ -137,7 +137,7 @@ def billow(
         tone = shade * float(rng.uniform(0.6, 2.2))
         texture = kitchen_textures.puff(int(rng.integers(8)))
         material = Material((tone, tone, tone), texture, 0.88, 0.0, 1.0, name="smoke")
-        y = -lean * share - 0.012 * (number % 5)
+        y = -lean * share**0.6 - 0.012 * (number % 5)  # out from under a hood before it meets it
         parts.append(quad((x, y, z), (half, 0, 0), (0, 0, half), material))
     return merge(parts)
 
