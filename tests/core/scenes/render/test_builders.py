@@ -7,13 +7,14 @@ from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.blind import showcase_sets
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.driving import sample_driving
-from vlmlab.core.scenes.layout import EXTENTS
-from vlmlab.core.scenes.render.builders import BUILDERS
+from vlmlab.core.scenes.layout import BUMPER_Y, EXTENTS
+from vlmlab.core.scenes.render.builders import BUILDERS, people
+from vlmlab.core.scenes.render.camera import Pinhole
 from vlmlab.core.scenes.render.embedded import WORLDS, build_object
 from vlmlab.core.scenes.render.packs import load_pack
 from vlmlab.core.scenes.render.presence import THRESHOLDS
 from vlmlab.core.scenes.samplers import SAMPLERS
-from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.scenes.scene import Camera, SceneObject
 
 SEEDS = range(6)
 
@@ -134,3 +135,85 @@ def test_children_have_larger_heads_for_their_height_than_adults():
         )
 
         assert head_share(child) > 1.2 * adult
+
+
+def emergency_vehicle(variant, seed=1):
+    parameters = {"appearance_seed": seed, "variant": variant}
+    return build_object(SceneObject("one", "emergency_vehicle", (0, 0, 0), 0.0, parameters))
+
+
+def is_lettered(material):
+    picture = material.texture
+    return picture is not None and int(picture.widths[0]) > 3 * int(picture.heights[0])
+
+
+@pytest.mark.parametrize(("variant", "panels"), [("ambulance", 3), ("police_car", 6)])
+def test_lettering_lies_flat_and_reads_from_outside(variant, panels):
+    """Along the text and up the text must span a normal that points away from the vehicle."""
+    mesh = emergency_vehicle(variant)
+    low, high = mesh.bounds
+    chosen = np.isin(mesh.material_of, [n for n, m in enumerate(mesh.materials) if is_lettered(m)])
+
+    corners, uvs = mesh.corners[chosen].astype(float), mesh.uvs[chosen].astype(float)
+    edges, steps = corners[:, 1:] - corners[:, :1], uvs[:, 1:] - uvs[:, :1]
+    along, up = np.moveaxis(np.einsum("nij,njk->nik", np.linalg.inv(steps), edges), 1, 0)
+    outwards = corners.mean(1) - (low + high) / 2
+    facing = np.cross(along, up)
+    facing /= np.linalg.norm(facing, axis=1, keepdims=True)
+
+    assert len(corners) == 2 * panels
+    assert (up[:, 2] > 0).all()
+    assert ((facing * outwards).sum(1) > 0).all()
+    assert np.abs(facing).max(1) == pytest.approx(1.0)
+
+
+def colours_of_light(mesh):
+    """Return the number of the strongest channel of every lit material."""
+    return {int(np.argmax(m.emission)) for m in mesh.materials if max(m.emission) > 1}
+
+
+def test_ambulances_flash_blue_police_cars_blue_and_red_and_other_cars_not_at_all():
+    assert colours_of_light(emergency_vehicle("ambulance")) == {2}
+    assert colours_of_light(emergency_vehicle("police_car")) == {0, 2}
+    for seed in SEEDS:
+        car = build_object(SceneObject("one", "car", (0, 0, 0), 0.0, {"appearance_seed": seed}))
+        assert colours_of_light(car) == set()
+
+
+def test_pedestrians_differ_in_body_clothes_hair_and_skin():
+    looks = set()
+    for seed in range(40):
+        item = SceneObject("one", "pedestrian", (0, 0, 0), 0.0, {"appearance_seed": seed})
+        mesh = build_object(item)
+        looks.add((len(mesh), tuple(material.albedo for material in mesh.materials)))
+
+    assert len(looks) >= 20
+
+
+def test_a_shirt_of_another_colour_keeps_the_face_and_the_trousers():
+    changed, own = people._in_other_shirt("female1", (0.1, 0.2, 0.5)), load_pack("female1")
+
+    kept = changed.material_of == own.material_of
+    assert changed.materials[:-1] == own.materials
+    assert set(changed.material_of[~kept]) == {len(own.materials)}
+    heights = changed.corners[~kept][:, :, 2]
+    assert 0.7 < heights.min()
+    assert heights.max() < 1.5
+
+
+def test_a_far_cone_is_twenty_pixels_tall_at_640x480():
+    camera = Camera((0, 0, 1.5), (0, 12, 0.6), fov=56.0)
+    item = SceneObject("one", "cone", (0, BUMPER_Y + 25.0, 0), 0.0)
+
+    _, y_min, _, y_max = Pinhole.of(camera, width=640, height=480).box_of(build_object(item).outline)
+
+    assert y_max - y_min >= 19.5
+
+
+def test_trees_are_green_in_town_1_and_in_autumn_colours_in_town_2():
+    def leaves(town):
+        item = SceneObject("one", "tree", (6, 9, 0), 0.0, {"appearance_seed": 1, "town": town})
+        return next(m.albedo for m in build_object(item).materials if m.name == "Twig")
+
+    assert leaves("town01")[1] > 2 * leaves("town01")[0]
+    assert leaves("town02") == (1.0, 1.0, 1.0)

@@ -1,6 +1,7 @@
 """Contact sheets and the command that writes them."""
 
 import io
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -135,3 +136,17 @@ def test_render_sheet_command_refuses_a_strange_size(size):
 def test_render_sheet_command_names_a_file_it_cannot_read(tmp_path):
     with pytest.raises(CommandError, match=r"none\.txt"):
         call_command("render_sheet", "--sets", str(tmp_path / "none.txt"))
+
+
+@pytest.mark.parametrize("slug", ["driving", "indoor"])
+def test_the_compositions_that_travel_with_the_domains_are_24_valid_sets_of_3_to_5(slug):
+    domain = load_domain(slug)
+    folder = resources.files("vlmlab.core.scenes.domains").joinpath("examples")
+    text = folder.joinpath(f"compositions_{slug}.txt").read_text(encoding="utf-8")
+
+    sets = read_sets(text, domain)
+
+    assert len(set(sets)) == 24
+    assert {len(key) for key in sets} == {3, 4, 5}
+    assert [domain.why_invalid(key) for key in sets] == [None] * 24
+    assert {concept.id for concept in domain.concepts} == {one for key in sets for one in key}

@@ -22,11 +22,12 @@ from vlmlab.core.scenes.render.presence import (
 from vlmlab.core.scenes.render.town import build_town
 from vlmlab.core.scenes.render.tracer import Geometry
 from vlmlab.core.scenes.render.tracing import QUALITIES, Film, trace_picture
-from vlmlab.core.scenes.scene import Annotation, RenderedScene, SceneDescription, SceneObject
+from vlmlab.core.scenes.scene import Annotation, Parameter, RenderedScene, SceneDescription, SceneObject
 from vlmlab.core.seeding import rng_for
 
 WORLDS = {"driving": build_town, "indoor": build_kitchen}
 MASK_COVERAGE = 0.5
+SURROUNDINGS = ("room_seed", "town")  # entries of the world that an object may match
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +69,13 @@ def build_object(item: SceneObject) -> Mesh:
 
 
 def _placed(item: SceneObject, description: SceneDescription) -> SceneObject:
-    """Return an object that knows the seed of its room, so that built-in things match the rest of it."""
-    seed = description.world.get("room_seed")
-    if not isinstance(seed, int) or "room_seed" in item.parameters:
-        return item
-    return replace(item, parameters={**item.parameters, "room_seed": seed})
+    """Return an object that knows its town or the seed of its room, so that it matches the rest of it."""
+    known: dict[str, Parameter] = {}
+    for name in SURROUNDINGS:
+        value = description.world.get(name)
+        if isinstance(value, int | str):
+            known[name] = value
+    return replace(item, parameters={**known, **item.parameters}) if known else item
 
 
 class EmbeddedBackend:

@@ -121,22 +121,12 @@ def wood(colour: Colour, *, planks: int, seed: int = 0) -> Texture:
     return Texture.from_linear(image)
 
 
-WALLS: tuple[Colour, ...] = (
-    (0.55, 0.42, 0.33),
-    (0.62, 0.58, 0.5),
-    (0.42, 0.2, 0.15),
-    (0.5, 0.5, 0.5),
-    (0.66, 0.6, 0.45),
-    (0.35, 0.38, 0.42),
-)
-
-
 @lru_cache(maxsize=48)
-def facade(seed: int, *, floors: int, columns: int) -> Texture:
+def facade(seed: int, *, floors: int, columns: int, walls: tuple[Colour, ...]) -> Texture:
     """Return a house front with windows; some are bricks, some plaster."""
     size = 256
     rng = rng_for(seed, "texture", "facade")
-    tint = np.array(WALLS[int(rng.integers(len(WALLS)))]) * rng.uniform(0.8, 1.1)
+    tint = np.array(walls[int(rng.integers(len(walls)))]) * rng.uniform(0.8, 1.1)
     wall = (float(tint[0]), float(tint[1]), float(tint[2]))
     if rng.random() < 0.5:
         joint = (wall[0] * 0.8, wall[1] * 0.8, wall[2] * 0.8)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from PIL import ImageDraw, ImageFont
 
 from vlmlab.core.scenes.render import textures
-from vlmlab.core.scenes.render.mesh import Material, Mesh, merge, paint
+from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, Texture, merge, paint
 from vlmlab.core.scenes.render.primitives import box, quad, triangles
 from vlmlab.core.seeding import rng_for
 
@@ -18,7 +20,32 @@ ROAD_START, ROAD_END = -10.0, 160.0
 HOUSES_END = 110.0
 JUNCTION_DEPTH = 8.0
 HOUSE_DEPTH = 9.0
-FACADES = 24
+FACADES = 12
+CITY_ROADS, SUBURB_ROADS = (0.085, 0.10, 0.115), (0.135, 0.15, 0.165)
+CITY_ROAD_TINT, SUBURB_ROAD_TINT = (0.96, 0.98, 1.06), (1.07, 1.0, 0.9)
+CITY_WALLS: tuple[Colour, ...] = (
+    (0.42, 0.2, 0.15),
+    (0.35, 0.38, 0.42),
+    (0.30, 0.16, 0.11),
+    (0.5, 0.42, 0.33),
+    (0.42, 0.42, 0.43),
+)
+SUBURB_WALLS: tuple[Colour, ...] = (
+    (0.75, 0.72, 0.66),
+    (0.72, 0.62, 0.42),
+    (0.55, 0.64, 0.70),
+    (0.70, 0.52, 0.42),
+    (0.58, 0.66, 0.55),
+)
+SHOPS: tuple[tuple[str, textures.Pixel], ...] = (
+    ("BAKERY", (150, 60, 30)),
+    ("BOOKS", (30, 70, 60)),
+    ("CAFE", (110, 25, 40)),
+    ("SHOES", (35, 45, 110)),
+    ("FLOWERS", (70, 40, 100)),
+)
+SHOP_WIDTH, SHOP_HEIGHT = 5.0, 3.1
+HEDGE_HEIGHT, HEDGE_DEPTH = 0.95, 0.7
 WorldValue = float | int | str | bool | None | tuple[float, ...]
 
 
@@ -61,11 +88,12 @@ def _stretches(street: Street) -> list[tuple[float, float]]:
 def _ground(street: Street) -> list[Mesh]:
     rng = rng_for(street.seed, "world", "ground")
     wet = street.wetness
-    brightness = round(float(rng.choice([0.10, 0.125, 0.15])), 3)
-    road_texture = textures.asphalt(int(rng.integers(3)), brightness=brightness)
+    brightness = CITY_ROADS if street.is_city else SUBURB_ROADS
+    road_texture = textures.asphalt(int(rng.integers(3)), brightness=brightness[int(rng.integers(3))])
     dark = 1.0 - 0.45 * wet
+    red, green, blue = CITY_ROAD_TINT if street.is_city else SUBURB_ROAD_TINT
     road = Material(
-        (dark, dark, dark),
+        (dark * red, dark * green, dark * blue),
         road_texture,
         reflectance=0.02 + 0.08 * wet,
         roughness=0.8 - 0.7 * wet,
@@ -73,12 +101,12 @@ def _ground(street: Street) -> list[Mesh]:
     )
     damp = 1.0 - 0.3 * wet
     slab_colours = (
-        ((0.40, 0.33, 0.29), (0.2, 0.17, 0.15)) if street.is_city else ((0.42, 0.41, 0.39), (0.22, 0.21, 0.2))
+        ((0.40, 0.25, 0.19), (0.17, 0.12, 0.10))
+        if street.is_city
+        else ((0.42, 0.41, 0.39), (0.22, 0.21, 0.2))
     )
-    paving = Material(
-        (damp, damp, damp), textures.slabs(*slab_colours, across=4), reflectance=0.02 + 0.04 * wet,
-        roughness=0.8 - 0.55 * wet,
-    )  # fmt: skip
+    slabs = textures.slabs(*slab_colours, across=10 if street.is_city else 3)
+    paving = Material((damp, damp, damp), slabs, reflectance=0.02 + 0.04 * wet, roughness=0.8 - 0.55 * wet)
     verge = Material((1, 1, 1), textures.noise((0.10, 0.19, 0.05), 1.0, seed=3), roughness=0.9)
     if street.is_city:
         verge = paving
@@ -139,7 +167,7 @@ def _houses(street: Street) -> list[Mesh]:
             length = float(rng.uniform(8, 14))
             height = float(rng.uniform(8, 15)) if street.is_city else float(rng.uniform(4.5, 6.5))
             setback = float(rng.uniform(0, 0.5)) if street.is_city else float(rng.uniform(3, 7))
-            number, is_red = int(rng.integers(FACADES)), bool(rng.random() < 0.6)
+            number, is_red = int(rng.integers(2 * FACADES)), bool(rng.random() < 0.6)
             gap = float(rng.uniform(0, 0.3)) if street.is_city else float(rng.uniform(2, 6))
             start = street.junction_y
             if start is not None and not (y + length < start - 1 or y > start + JUNCTION_DEPTH + 1):
@@ -148,6 +176,11 @@ def _houses(street: Street) -> list[Mesh]:
             edge = ROAD_RIGHT + SIDEWALK_WIDTH + 0.2 if side > 0 else ROAD_LEFT - SIDEWALK_WIDTH - 0.2
             x = edge + side * (setback + HOUSE_DEPTH / 2)
             parts += _house(x, y, length, height, facade=number, is_city=street.is_city, is_red=is_red)
+            front = (x - side * (HOUSE_DEPTH / 2 + 0.03), y + length / 2)
+            if street.is_city:
+                parts += _shop(front, length, side=side, number=number)
+            else:
+                parts += _front_garden(edge, front, length, side=side)
             y += length + gap
     return parts
 
@@ -155,7 +188,10 @@ def _houses(street: Street) -> list[Mesh]:
 def _house(
     x: float, y: float, length: float, height: float, *, facade: int, is_city: bool, is_red: bool
 ) -> list[Mesh]:
-    wall = Material((1, 1, 1), textures.facade(facade, floors=2, columns=3), reflectance=0.03, roughness=0.4)
+    picture = textures.facade(
+        facade % FACADES, floors=2, columns=3, walls=CITY_WALLS if is_city else SUBURB_WALLS
+    )
+    wall = Material((1, 1, 1), picture, reflectance=0.03, roughness=0.4)
     body = box(
         (HOUSE_DEPTH, length, height), wall, centre=(x, y + length / 2, height / 2), texture_metres=6.0
     )
@@ -170,3 +206,63 @@ def _house(
     ends = [[px, end, pz] for end in (y - 0.3, y + length + 0.3) for px, pz in profile]
     faces = [[0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4], [0, 2, 1], [3, 4, 5]]
     return [body, triangles(ends, faces, roof)]
+
+
+def _facing_street(
+    at: tuple[float, float, float],
+    half_width: float,
+    half_height: float,
+    material: Material,
+    *,
+    side: int,
+    repeats: float = 1.0,
+) -> Mesh:
+    """Return an upright panel that looks at the road."""
+    return quad(at, (0, -side * half_width, 0), (0, 0, half_height), material, repeat_u=repeats)
+
+
+def _shop(front: tuple[float, float], length: float, *, side: int, number: int) -> list[Mesh]:
+    """Return the shops on the ground floor of a house in the city, with an awning."""
+    x, y = front
+    glass = Material((1, 1, 1), _shop_front(number % len(SHOPS)), reflectance=0.04, roughness=0.3)
+    repeats = max(1, round(length / SHOP_WIDTH))
+    panel = _facing_street(
+        (x, y, SHOP_HEIGHT / 2), length / 2, SHOP_HEIGHT / 2, glass, side=side, repeats=repeats
+    )
+    red, green, blue = SHOPS[number % len(SHOPS)][1]
+    cloth = paint(*(float((one / 255) ** 2.2 + 0.03) for one in (red, green, blue)), roughness=0.9)
+    awning = quad((x - side * 0.2, y, 2.4), (0, -side * length * 0.42, 0), (side * 0.2, 0, 0.14), cloth)
+    return [panel, awning]
+
+
+@lru_cache(maxsize=len(SHOPS))
+def _shop_front(number: int) -> Texture:
+    """Return one shop window with a sign board over it."""
+    word, board = SHOPS[number]
+
+    def draw_shop(draw: ImageDraw.ImageDraw, width: int, height: int) -> None:
+        board_height = height * 0.2
+        draw.rectangle([0, 0, width, board_height], fill=(*board, 255))
+        font = ImageFont.load_default(int(board_height * 0.8))
+        draw.text((width / 2, board_height / 2), word, font=font, fill=(245, 240, 225, 255), anchor="mm")
+        for left, right in ((0.04, 0.36), (0.40, 0.60), (0.64, 0.96)):
+            top = board_height * (1.5 if right - left > 0.3 else 1.25)
+            draw.rectangle([left * width, top, right * width, height * 0.9], fill=(70, 86, 98, 255))
+            draw.rectangle([left * width, top, right * width, top + height * 0.14], fill=(150, 165, 172, 255))
+
+    return textures.painted(draw_shop, width=192, height=120, ground=(176, 168, 152, 255))
+
+
+def _front_garden(edge: float, front: tuple[float, float], length: float, *, side: int) -> list[Mesh]:
+    """Return a hedge along the sidewalk with a gap, a path and a front door of a detached house."""
+    x, y = front
+    leaves = Material((1, 1, 1), textures.noise((0.045, 0.105, 0.03), 1.6, seed=7), roughness=0.95)
+    door_y, gap = y - length * 0.2, 1.5
+    parts = []
+    for low, high in ((y - length / 2, door_y - gap / 2), (door_y + gap / 2, y + length / 2 + 1.0)):
+        at = (edge + side * (0.75 + HEDGE_DEPTH / 2), (low + high) / 2, HEDGE_HEIGHT / 2)
+        parts.append(box((HEDGE_DEPTH, high - low, HEDGE_HEIGHT), leaves, centre=at, texture_metres=1.5))
+    path = paint(0.45, 0.42, 0.38, roughness=0.9)
+    parts.append(quad(((edge + x) / 2, door_y, 0.11), (abs(x - edge) / 2, 0, 0), (0, 0.6, 0), path))
+    parts.append(_facing_street((x, door_y, 1.15), 0.5, 1.05, paint(0.25, 0.05, 0.04), side=side))
+    return parts

@@ -8,7 +8,7 @@ import numpy as np
 from vlmlab.core.scenes.render import textures
 from vlmlab.core.scenes.render.builders import bodies
 from vlmlab.core.scenes.render.cutting import covered, cut, stencilled
-from vlmlab.core.scenes.render.mesh import Bools, Colour, Floats, Material, Mesh, merge, paint
+from vlmlab.core.scenes.render.mesh import Bools, Colour, Floats, Material, Mesh, Texture, merge, paint
 from vlmlab.core.scenes.render.packs import load_pack, repainted
 from vlmlab.core.scenes.render.primitives import lathe, quad, sphere
 from vlmlab.core.scenes.scene import SceneObject
@@ -21,6 +21,32 @@ CLOTHES: tuple[Colour, ...] = (
     (0.7, 0.45, 0.05),
     (0.3, 0.3, 0.32),
 )
+SHIRTS: tuple[Colour, ...] = (
+    (0.5, 0.06, 0.06),
+    (0.07, 0.2, 0.55),
+    (0.7, 0.68, 0.62),
+    (0.08, 0.3, 0.14),
+    (0.65, 0.4, 0.05),
+    (0.3, 0.1, 0.35),
+    (0.1, 0.36, 0.4),
+)
+TROUSERS: tuple[Colour, ...] = (
+    (0.02, 0.035, 0.09),
+    (0.32, 0.26, 0.17),
+    (0.03, 0.03, 0.035),
+    (0.12, 0.12, 0.13),
+)
+SKIN: tuple[Colour, ...] = ((0.60, 0.36, 0.25), (0.66, 0.42, 0.31), (0.36, 0.19, 0.11), (0.17, 0.08, 0.05))
+HAIR: tuple[Colour, ...] = (
+    (0.01, 0.007, 0.005),
+    (0.07, 0.025, 0.01),
+    (0.3, 0.17, 0.06),
+    (0.2, 0.06, 0.02),
+)
+HELMETS: tuple[Colour, ...] = ((0.75, 0.05, 0.05), (0.75, 0.75, 0.75), (0.05, 0.2, 0.6))
+SAFETY_YELLOW: Colour = (0.8, 1.1, 0.05)  # fluorescent
+STANDERS = ("male1", "male3", "female1", "female3")
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)
 CYCLING_TOPS: tuple[Colour, ...] = ((0.8, 0.7, 0.02), (0.7, 0.05, 0.05), (0.05, 0.4, 0.7))
 CHILDREN = {"h_child_run": 0.53, "h_child_stand": 0.63, "h_child_reachup": 0.63}
 """The children's bodies and the height of the hem of the shirt, metres."""
@@ -39,19 +65,13 @@ CHILD_TROUSERS: tuple[Colour, ...] = (
     (0.1, 0.1, 0.11),
     (0.12, 0.2, 0.36),
 )
-CHILD_HAIR: tuple[Colour, ...] = (
-    (0.01, 0.007, 0.005),
-    (0.07, 0.025, 0.01),
-    (0.3, 0.17, 0.06),
-    (0.2, 0.06, 0.02),
-)
 CHILD_SHOES: tuple[Colour, ...] = ((0.65, 0.03, 0.03), (0.7, 0.7, 0.7), (0.05, 0.12, 0.4))
-KNEE = 0.34
+KNEE, LOWEST_SHIRT = 0.34, 0.75
 ANYWHERE = 10.0  # metres: sleeves and legs alike
 HEAD_GROWTH = 0.08
 ELBOW, FOREARM_INWARDS, FOREARM_DOWN = (0.22, -0.09, 0.71), 0.72, 0.52
 VEST_HALF, VEST_Z, BAND_Z = 0.168, (1.03, 1.5), (1.1, 1.16)
-WORD_X, WORD_Z = (-0.135, 0.135), (1.28, 1.365)
+WORD_X, WORD_Z = (-0.15, 0.15), (1.26, 1.36)
 SIDEWAYS = np.pi / 2
 
 
@@ -71,9 +91,53 @@ def _angle(rng: np.random.Generator, choices: tuple[float, ...]) -> float:
 def build_pedestrian(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a standing or walking adult."""
     if rng.random() < 0.6:
-        return load_pack(_word(rng, ("male1", "male3", "female1", "female3")))
-    walker = repainted("h_adult_walk", top=pick(rng, CLOTHES))
+        name = _word(rng, STANDERS)
+        return _in_other_shirt(name, pick(rng, SHIRTS)) if rng.random() < 0.6 else load_pack(name)
+    walker = _with_looks(_walker(), rng, top=pick(rng, SHIRTS), legs=pick(rng, TROUSERS))
     return walker.moved(yaw=_angle(rng, (0.0, SIDEWAYS, -SIDEWAYS)))
+
+
+def _with_looks(body: Mesh, rng: np.random.Generator, **clothes: Colour) -> Mesh:
+    """Return a body with hair and skin drawn, lips in proportion, and the clothes given."""
+    skin = pick(rng, SKIN)
+    lips = (skin[0] * 0.85, skin[1] * 0.5, skin[2] * 0.5)
+    return bodies.dressed(body, skin=skin, lips=lips, hair=pick(rng, HAIR), **clothes)
+
+
+@lru_cache(maxsize=1)
+def _walker() -> Mesh:
+    return bodies.with_hem(bodies.body_of("h_adult_walk"), at=0.93, reach=0.13, half_width=0.19)
+
+
+def _in_other_shirt(name: str, colour: Colour) -> Mesh:
+    """Return a standing adult whose shirt keeps its folds and pattern but not its colour."""
+    body = _stander(name)
+    shirt = body.materials[-1]
+    return replace(body, materials=(*body.materials[:-1], replace(shirt, albedo=colour)))
+
+
+@lru_cache(maxsize=len(STANDERS))
+def _stander(name: str) -> Mesh:
+    """Return a standing adult whose last material is the shirt, in grey of mean 1.
+
+    The picture of the clothes holds the shirt in its upper half.
+    """
+    body = load_pack(name)
+    clothes = body.materials[0]
+    is_shirt = (body.material_of == 0) & (body.uvs[:, :, 1].mean(1) % 1 > 0.5)
+    is_shirt &= bodies.heights(body) > LOWEST_SHIRT
+    if clothes.texture is None:
+        return body
+    return covered(body, is_shirt, replace(clothes, texture=_in_grey(clothes.texture)))
+
+
+def _in_grey(picture: Texture) -> Texture:
+    """Return the upper half of a picture without colour, its mean 1; the lower half is not kept."""
+    height, width = int(picture.heights[0]), int(picture.widths[0])
+    full = picture.texels[: height * width, :3].reshape(height, width, 3)[: height // 2]
+    grey = np.repeat(full @ LUMINANCE, 3).reshape(*full.shape)
+    grey = grey / np.median(grey)
+    return Texture.from_linear(np.clip(np.concatenate([grey, grey]), 0.2, 1.8).astype(np.float32))
 
 
 def build_child(item: SceneObject, rng: np.random.Generator) -> Mesh:
@@ -81,21 +145,21 @@ def build_child(item: SceneObject, rng: np.random.Generator) -> Mesh:
     name = _word(rng, CHILD_POSES)
     has_shorts = rng.random() < 0.5
     body = _child(name, has_shorts=has_shorts and name != "h_child_run")
-    colours = {
-        "top": pick(rng, CHILD_TOPS),
-        "legs": pick(rng, CHILD_TROUSERS),
-        "hair": pick(rng, CHILD_HAIR),
-        "shoes": pick(rng, CHILD_SHOES),
-    }
-    dressed = {old.name: old.painted(colours[old.name]) for old in body.materials if old.name in colours}
-    return body.recoloured(dressed).moved(yaw=_angle(rng, (0.0, 0.9, -0.9)))
+    child = _with_looks(
+        body,
+        rng,
+        top=pick(rng, CHILD_TOPS),
+        legs=pick(rng, CHILD_TROUSERS),
+        shoes=pick(rng, CHILD_SHOES),
+    )
+    return child.moved(yaw=_angle(rng, (0.0, 0.9, -0.9)))
 
 
 @lru_cache(maxsize=8)
 def _child(name: str, *, has_shorts: bool) -> Mesh:
     """Return a child's body with a straight hem, and bare knees when it wears shorts."""
     hem = CHILDREN[name]
-    body = bodies.with_hem(load_pack(name), at=hem, reach=ANYWHERE, half_width=ANYWHERE)
+    body = bodies.with_hem(bodies.body_of(name), at=hem, reach=ANYWHERE, half_width=ANYWHERE)
     if has_shorts:
         body = bodies.with_bare_legs(body, below=KNEE)
     return bodies.larger_head(body, growth=HEAD_GROWTH)
@@ -104,7 +168,7 @@ def _child(name: str, *, has_shorts: bool) -> Mesh:
 @lru_cache(maxsize=1)
 def _sitter() -> Mesh:
     """Return a sitting person whose hands rest on the thighs (the pack holds them out to the sides)."""
-    body = load_pack("h_sitter")
+    body = bodies.body_of("h_sitter")
     names = [material.name for material in body.materials]
     is_arm = np.isin(body.material_of, (names.index("skin"), names.index("top")))[:, None]
     x, y, z = np.moveaxis(body.corners, -1, 0)
@@ -135,9 +199,8 @@ def _bent(vectors: Floats, share: Floats) -> Floats:
 def build_wheelchair_user(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a person who sits in a wheelchair, seen half from the side so that a wheel shows."""
     chair = load_pack("wheelchair").moved(scale=1.08)
-    sitter = _sitter()
-    shirt = next(material for material in sitter.materials if material.name == "top")
-    person = sitter.recoloured({"top": shirt.painted(pick(rng, CLOTHES))}).moved(y=0.10, z=0.06, scale=0.96)
+    sitter = _with_looks(_sitter(), rng, top=pick(rng, SHIRTS), legs=pick(rng, TROUSERS))
+    person = sitter.moved(y=0.10, z=0.06, scale=0.96)
     return merge([chair, person]).moved(yaw=_angle(rng, (0.5, -0.5, 1.2, -1.2)))
 
 
@@ -169,8 +232,8 @@ def _vested(officer: Mesh) -> Mesh:
     trunk = is_cloth & (np.abs(x) < VEST_HALF) & _between(z, VEST_Z) & (y > -0.2)
     word = textures.lettering("POLICE", width=256, height=80, ink=(255, 255, 255), ground=(8, 14, 60))
     label = Material(albedo=(1, 1, 1), texture=word)
-    vested = covered(officer, trunk, paint(0.62, 0.85, 0.05, roughness=0.8))
-    vested = covered(vested, trunk & _between(z, BAND_Z), paint(0.8, reflectance=0.2))
+    vested = covered(officer, trunk, paint(*SAFETY_YELLOW, roughness=0.8))
+    vested = covered(vested, trunk & _between(z, BAND_Z), paint(1.0, reflectance=0.1))
     panel = trunk & _between(x, WORD_X) & _between(z, WORD_Z)
     for side, across in ((y < -0.03, WORD_X), (y >= -0.03, WORD_X[::-1])):
         vested = stencilled(vested, panel & side, label, axis=0, across=across, up=WORD_Z)
@@ -185,22 +248,22 @@ def _between(values: Floats, ends: tuple[float, float]) -> Bools:
 
 def build_police_officer(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return an officer with cap, bright vest and the word POLICE on chest and back, one arm raised."""
-    return _police_officer()
+    return _with_looks(_police_officer(), rng)
 
 
 @lru_cache(maxsize=1)
 def _police_officer() -> Mesh:
     return merge(
         [
-            _vested(load_pack("h_police")),
+            _vested(bodies.body_of("h_police")),
             _police_cap().moved(y=-0.05, z=1.775),
             lathe([[0.175, -0.03], [0.175, 0.03]], paint(0.01), around=24).moved(z=1.0, scale=(1, 0.72, 1)),
         ]
     )
 
 
-def _helmet() -> Mesh:
-    shell = paint(0.75, 0.05, 0.05, reflectance=0.08, roughness=0.2)
+def _helmet(colour: Colour) -> Mesh:
+    shell = paint(*colour, reflectance=0.08, roughness=0.2)
     profile = [[0.12, -0.02], [0.135, 0.02], [0.115, 0.09], [0.06, 0.135], [1e-3, 0.15]]
     peak = quad((0, -0.16, 0), (0.08, 0, 0), (0, 0.03, 0.02), paint(0.02))
     return merge([lathe(profile, shell, around=24).moved(scale=(0.9, 1.2, 1)), peak])
@@ -209,10 +272,12 @@ def _helmet() -> Mesh:
 def build_cyclist(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a rider with helmet on a bicycle."""
     bicycle = repainted("bicycle", firstcolor=pick(rng, CLOTHES)).moved(scale=1.16)
-    rider = repainted("h_cyclist", top=pick(rng, CYCLING_TOPS))
+    rider = _with_looks(bodies.body_of("h_cyclist"), rng, top=pick(rng, CYCLING_TOPS))
     points = rider.corners.reshape(-1, 3)
     highest = float(points[:, 2].max())
     crown = points[points[:, 2] > highest - 0.04].mean(0)
-    helmet = _helmet().moved(x=float(crown[0]), y=float(crown[1]) + 0.015, z=highest - 0.115)
+    helmet = _helmet(pick(rng, HELMETS)).moved(
+        x=float(crown[0]), y=float(crown[1]) + 0.015, z=highest - 0.115
+    )
     mounted = merge([rider, helmet]).moved(y=0.16, z=0.18)
     return merge([bicycle, mounted]).moved(yaw=_angle(rng, (0.45, -0.45, SIDEWAYS, -SIDEWAYS, np.pi + 0.3)))

@@ -22,14 +22,17 @@ CONTAINER_LENGTH = 3.9
 CONTAINER_SCALE = (0.8, CONTAINER_LENGTH / 6.06, 0.8)
 CONTAINER_RIGHT = 1.86  # the curb begins a little further right
 NAME_Y, NAME_Z, STRIPE_Z = (-1.35, 1.35), (1.3, 1.75), (0.62, 0.78)
+CONE_SCALE = 1.25  # the cone of motorways, 0.88 m
+FLUORESCENT: Colour = (1.4, 0.26, 0.02)  # it sends out more red light than falls on it
+REFLECTIVE: Colour = (1.05, 1.05, 1.05)
 POSTS_X = (-1.7, 0.0, 1.7)
 CHAINS = ((1.0, 0.24), (0.55, 0.18))
 LINKS = 22
 
 
 def build_cone(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a traffic cone with white bands."""
-    return repainted("cone", redplastic=(0.85, 0.16, 0.02), whiteplastic=(0.85, 0.85, 0.85))
+    """Return a tall traffic cone of fluorescent plastic with two reflective collars."""
+    return repainted("cone", redplastic=FLUORESCENT, whiteplastic=REFLECTIVE).moved(scale=CONE_SCALE)
 
 
 def build_garbage_bin(item: SceneObject, rng: np.random.Generator) -> Mesh:
@@ -97,7 +100,7 @@ def _dirt_heap(rng: np.random.Generator, dirt: Material) -> Mesh:
 
 
 def build_debris(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a field of three heaps of earth with rocks, planks and bricks."""
+    """Return a field of three heaps of earth with rocks, planks, bricks and pieces of concrete."""
     parts = []
     dirt = Material(albedo=(1, 1, 1), texture=textures.noise((0.16, 0.10, 0.06), 0.9, seed=5), roughness=0.9)
     for x, y in ((-0.75, 0.1), (0.15, 0.6), (0.8, -0.05)):
@@ -109,7 +112,7 @@ def build_debris(item: SceneObject, rng: np.random.Generator) -> Mesh:
             parts.append(
                 rock.moved(float(at[0]), float(at[1]), float(at[2]), yaw=float(angle), scale=float(size))
             )
-    plank = Material(albedo=(1, 1, 1), texture=textures.wood((0.42, 0.28, 0.15), planks=1, seed=3))
+    plank = Material(albedo=(1, 1, 1), texture=textures.wood((0.62, 0.45, 0.26), planks=1, seed=3))
     for _ in range(4):
         x, y, z = rng.uniform(-0.9, 0.9), rng.uniform(-0.2, 0.5), rng.uniform(0.05, 0.28)
         board = box((0.1, float(rng.uniform(0.7, 1.2)), 0.035), plank)
@@ -117,8 +120,13 @@ def build_debris(item: SceneObject, rng: np.random.Generator) -> Mesh:
         parts.append(board.moved(float(x), float(y), float(z), yaw=yaw, pitch=pitch))
     for _ in range(5):
         x, y = float(rng.uniform(-1.1, 1.1)), float(rng.uniform(-0.6, 0.2))
-        brick = box((0.22, 0.11, 0.07), paint(0.38, 0.12, 0.07))
+        brick = box((0.22, 0.11, 0.07), paint(0.55, 0.14, 0.07))
         parts.append(brick.moved(x, y, 0.04, yaw=float(rng.uniform(0, 3))))
+    for _ in range(4):
+        x, y, z = rng.uniform(-1.0, 1.0), rng.uniform(-0.5, 0.3), rng.uniform(0.08, 0.2)
+        slab = box((float(rng.uniform(0.25, 0.45)), 0.3, 0.07), paint(0.62, 0.6, 0.57, roughness=0.9))
+        yaw, pitch = float(rng.uniform(0, 3)), float(rng.uniform(-0.6, 0.6))
+        parts.append(slab.moved(float(x), float(y), float(z), yaw=yaw, pitch=pitch))
     return merge(parts)
 
 
@@ -129,8 +137,8 @@ def build_chain_barrier(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 @lru_cache(maxsize=1)
 def _chain_barrier() -> Mesh:
-    red = paint(0.7, 0.03, 0.02, reflectance=0.04, roughness=0.3)
-    white = paint(0.85, reflectance=0.04, roughness=0.3)
+    red = paint(0.95, 0.03, 0.02, reflectance=0.04, roughness=0.3)
+    white = paint(*REFLECTIVE, reflectance=0.04, roughness=0.3)
     parts = []
     for x in POSTS_X:
         for band in range(6):

@@ -1,5 +1,6 @@
 """Builders of street furniture: bus stop, traffic light, tree, lamp post, hydrant."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -13,12 +14,13 @@ from vlmlab.core.scenes.scene import SceneObject
 
 SHELTER_LENGTH, SHELTER_DEPTH = 3.6, 1.3
 LAMPS: tuple[tuple[str, Colour], ...] = (
-    ("red", (1.0, 0.03, 0.02)),
+    ("red", (1.0, 0.012, 0.008)),
     ("yellow", (1.0, 0.6, 0.02)),
     ("green", (0.02, 1.0, 0.25)),
 )
-LAMP_GAIN = 5.0
+LAMP_GAIN, LAMP_RADIUS = 5.0, 0.165
 NEAR_TREES_Y = 18.0
+GARDEN_GREEN: Colour = (0.45, 0.95, 0.4)
 
 
 def _draw_poster(draw: ImageDraw.ImageDraw, width: int, height: int) -> None:
@@ -88,7 +90,7 @@ def _bus_stop() -> Mesh:
 
 def _visor(x: float, z: float) -> Mesh:
     angle = np.linspace(-0.2, np.pi + 0.2, 14)
-    arc = np.stack([np.cos(angle) * 0.165 + x, 0 * angle - 0.23, np.sin(angle) * 0.165 + z], -1)
+    arc = np.stack([np.cos(angle) * 0.175 + x, 0 * angle - 0.23, np.sin(angle) * 0.175 + z], -1)
     front = arc - np.array([0, 0.2, 0])
     faces = [[i, i + 1, i + 15] for i in range(13)] + [[i, i + 15, i + 14] for i in range(13)]
     return triangles(np.concatenate([arc, front]), faces, paint(0.008))
@@ -96,15 +98,16 @@ def _visor(x: float, z: float) -> Mesh:
 
 def _signal_head(x: float, z: float, lit: str) -> list[Mesh]:
     parts = [
-        box((0.95, 0.03, 1.5), paint(0.01), centre=(x, 0.05, z)),
-        box((0.42, 0.3, 1.22), paint(0.55, 0.38, 0.02), centre=(x, -0.08, z)),
+        box((1.0, 0.02, 1.56), paint(0.8, 0.6, 0.03), centre=(x, 0.06, z)),
+        box((0.9, 0.03, 1.46), paint(0.006), centre=(x, 0.045, z)),
+        box((0.42, 0.3, 1.22), paint(0.012), centre=(x, -0.08, z)),
     ]
     for number, (name, colour) in enumerate(LAMPS):
         gain = LAMP_GAIN if name == lit else 0.0
         glow = (colour[0] * gain, colour[1] * gain, colour[2] * gain)
-        glass = paint(colour[0] * 0.06, colour[1] * 0.06, colour[2] * 0.06, emission=glow)
+        glass = paint(colour[0] * 0.04, colour[1] * 0.04, colour[2] * 0.04, emission=glow)
         height = z + 0.38 - number * 0.38
-        parts.append(cylinder(0.155, 0.02, glass, around=24).moved(x, -0.23, height, pitch=np.pi / 2))
+        parts.append(cylinder(LAMP_RADIUS, 0.02, glass, around=24).moved(x, -0.23, height, pitch=np.pi / 2))
         parts.append(_visor(x, height))
     return parts
 
@@ -129,9 +132,12 @@ def _traffic_light(lit: str) -> Mesh:
 
 
 def build_tree(item: SceneObject, rng: np.random.Generator) -> Mesh:
-    """Return a maple, with fewer leaves where it stands far away."""
-    name = "maple" if item.position[1] < NEAR_TREES_Y else "maple_far"
-    return load_pack(name).moved(scale=float(rng.uniform(0.55, 0.8)), yaw=float(rng.uniform(0, 6)))
+    """Return a maple, with fewer leaves where it stands far away; green but in the city of town 2."""
+    tree = load_pack("maple" if item.position[1] < NEAR_TREES_Y else "maple_far")
+    if not str(item.parameters.get("town", "")).endswith("02"):
+        leaves = next(material for material in tree.materials if material.name == "Twig")
+        tree = tree.recoloured({"twig": replace(leaves, albedo=GARDEN_GREEN)})
+    return tree.moved(scale=float(rng.uniform(0.55, 0.8)), yaw=float(rng.uniform(0, 6)))
 
 
 def build_lamp(item: SceneObject, rng: np.random.Generator) -> Mesh:

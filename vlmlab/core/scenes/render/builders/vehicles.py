@@ -10,21 +10,24 @@ from vlmlab.core.scenes.render.packs import load_pack, repainted
 from vlmlab.core.scenes.render.primitives import box, quad
 from vlmlab.core.scenes.scene import SceneObject
 
-BLUE: Colour = (0.1, 0.25, 1.0)
-RED: Colour = (1.0, 0.05, 0.03)
+BLUE: Colour = (0.02, 0.1, 1.0)
+RED: Colour = (1.0, 0.02, 0.015)
+LIT, UNLIT, BEACON = 4.0, 0.7, 2.2
+VAN_SIDE, VAN_HEADER, SUV_SIDE = 1.0, 0.84, 0.952
+"""Metres from the middle: side panels and roof board of the van, doors of the police car."""
 
 
 def _plate(texture: Texture) -> Material:
     return Material(albedo=(1, 1, 1), texture=texture, roughness=0.6)
 
 
-def _light_bar(width: float, rng: np.random.Generator) -> Mesh:
-    """Return a flashing bar of blue and red segments along X; about half of them are lit."""
+def _light_bar(width: float, rng: np.random.Generator, colours: tuple[Colour, Colour]) -> Mesh:
+    """Return a flashing bar of segments in two colours along X; about half of them are lit."""
     segments = []
     phase = int(rng.integers(2))
     for number in range(6):
-        colour = (BLUE, RED)[number % 2]
-        gain = 3.4 if (number + phase) % 2 or number in (0, 5) else 1.5
+        colour = colours[number % 2]
+        gain = LIT if (number + phase) % 2 or number in (0, 5) else UNLIT
         glow = (colour[0] * gain, colour[1] * gain, colour[2] * gain)
         size = (width / 6 * 0.92, 0.28, 0.16)
         segments.append(
@@ -65,10 +68,16 @@ def _draw_squares(draw: ImageDraw.ImageDraw, width: int, height: int) -> None:
             draw.rectangle([left, top, left + side, top + side], fill=colour)
 
 
+def _sign(half_width: float, half_height: float, word: Material) -> Mesh:
+    """Return a flat board with lettering on its face towards -Y, its back at the origin."""
+    board = box((2 * half_width, 0.06, 2 * half_height), paint(0.85), centre=(0, -0.03, 0))
+    return merge([board, quad((0, -0.066, 0), (half_width, 0, 0), (0, 0, half_height), word)])
+
+
 def _ambulance(rng: np.random.Generator) -> Mesh:
     van = repainted("van", firstcolor=(0.82, 0.82, 0.82)).moved(yaw=np.pi)
     low, high = van.bounds
-    rear, half = float(low[1]), float(high[0] - low[0]) / 2
+    rear, top = float(low[1]), float(high[2])
     word = _plate(
         textures.lettering("AMBULANCE", width=512, height=110, ink=(200, 10, 10), ground=(255, 255, 255))
     )
@@ -76,24 +85,31 @@ def _ambulance(rng: np.random.Generator) -> Mesh:
         (1, 1, 1), textures.painted(_draw_star, width=128, height=128, ground=(255, 255, 255, 0)), 0.99
     )
     chevrons = _plate(textures.painted(_draw_chevrons, width=256, height=128, ground=(250, 220, 40, 255)))
-    red = paint(0.75, 0.04, 0.03)
+    red, blue = paint(0.75, 0.04, 0.03), paint(0.02, 0.07, 0.5)
     parts = [
         van,
-        box((half * 1.7, 0.10, 0.46), paint(0.9), centre=(0, rear + 0.03, 2.27)),
-        quad((0, rear - 0.024, 2.27), (half * 0.82, 0, 0), (0, 0, 0.2), word),
-        quad((0, rear - 0.022, 0.92), (half * 0.69, 0, 0), (0, 0, 0.30), chevrons),
-        quad((half * 0.36, rear - 0.02, 1.62), (0.26, 0, 0), (0, 0.02, 0.26), star),
-        quad((-half * 0.36, rear - 0.02, 1.62), (0.26, 0, 0), (0, 0.02, 0.26), star),
-        _light_bar(1.5, rng).moved(y=rear + 0.35, z=float(high[2]) - 0.04),
-        _light_bar(1.5, rng).moved(y=float(high[1]) - 2.0, z=float(high[2]) - 0.1),
+        box((2 * VAN_HEADER, 0.2, 0.44), paint(0.9), centre=(0, rear + 0.15, 2.27)),
+        _sign(VAN_HEADER, 0.22, word).moved(y=rear + 0.05, z=2.27),
+        quad((0, rear - 0.022, 0.92), (0.9, 0, 0), (0, 0, 0.30), chevrons),
+        quad((0.43, rear - 0.02, 1.62), (0.26, 0, 0), (0, 0.02, 0.26), star),
+        quad((-0.43, rear - 0.02, 1.62), (0.26, 0, 0), (0, 0.02, 0.26), star),
+        _light_bar(1.5, rng, (BLUE, BLUE)).moved(y=rear + 0.35, z=top - 0.06),
+        _light_bar(1.5, rng, (BLUE, BLUE)).moved(y=float(high[1]) - 2.0, z=top - 0.1),
     ]
+    lamp = paint(0.6, 0.02, 0.02, emission=(0.5, 0.01, 0.01))
     for side in (-1, 1):
-        x = side * half * 0.87
-        parts.append(quad((x, 0.4, 1.25), (0, 2.3 * side, 0), (0, 0, 0.13), red))
-        parts.append(quad((x, 0.7, 1.75), (0, 1.2 * side, 0), (0, 0, 0.2), word))
-        lamp = paint(0.6, 0.02, 0.02, emission=(0.5, 0.01, 0.01))
-        parts.append(box((0.16, 0.04, 0.34), lamp, centre=(side * half * 0.82, rear - 0.012, 1.25)))
+        panel = _sign(1.5, 0.27, word).moved(yaw=side * np.pi / 2)
+        parts.append(panel.moved(side * (VAN_SIDE - 0.06), -0.95, 1.72))
+        for stripe, z in ((red, 1.27), (blue, 1.13)):
+            band = box((0.05, 4.4, 0.12), stripe, centre=(side * (VAN_SIDE - 0.01), -0.5, z))
+            parts.append(band)
+        parts.append(box((0.1, 0.07, 0.4), lamp, centre=(side * 0.88, rear + 0.02, 1.45)))
+        parts.append(box((0.13, 0.1, 0.13), _beacon(), centre=(side * 0.72, rear + 0.03, 2.0)))
     return merge(parts).moved(y=float(high[1] - low[1]) / 2)
+
+
+def _beacon() -> Material:
+    return paint(*BLUE, emission=(BLUE[0] * BEACON, BLUE[1] * BEACON, BLUE[2] * BEACON))
 
 
 def _police_car(rng: np.random.Generator) -> Mesh:
@@ -109,10 +125,12 @@ def _police_car(rng: np.random.Generator) -> Mesh:
         box((half * 1.3, 0.06, 0.3), paint(0.05, 0.1, 0.4), centre=(0, rear + 0.0, 0.98)),
         quad((0, rear - 0.034, 0.98), (half * 0.63, 0, 0), (0, 0, 0.135), word),
         quad((0, rear - 0.03, 0.68), (half * 0.72, 0, 0), (0, 0, 0.11), squares),
-        _light_bar(1.25, rng).moved(y=0.1, z=top - 0.02),
+        _light_bar(1.25, rng, (BLUE, RED)).moved(y=0.1, z=top - 0.02),
     ]
     for side in (-1, 1):
-        parts.append(quad((side * half * 0.93, 0.1, 0.72), (0, 1.7 * side, 0), (0, 0, 0.16), squares))
+        at = side * (SUV_SIDE + 0.008)
+        parts.append(quad((at, 0.1, 0.86), (0, 1.5 * side, 0), (0, 0, 0.12), squares))
+        parts.append(quad((at, 0.05, 0.6), (0, 0.7 * side, 0), (0, 0, 0.13), word))
     return merge(parts).moved(y=float(high[1] - low[1]) / 2)
 
 
