@@ -19,8 +19,9 @@ class DatasetUploadForm(forms.Form):
     domain = forms.ChoiceField(help_text="Its concepts are what the pictures are tagged with.")
     archive = forms.FileField(
         label="ZIP archive",
-        help_text=f"Up to {MOST_UPLOAD_BYTES / 1e6:.0f} MB and {WEB_LIMITS.max_pictures} pictures. "
-        "Larger ones are imported with manage.py import_dataset.",
+        help_text=f"Up to {MOST_UPLOAD_BYTES / 1e6:.0f} MB, {WEB_LIMITS.max_pictures} pictures and "
+        f"{(WEB_LIMITS.max_pixels or 0) / 1e6:.0f} million pixels in all. Larger ones are imported with "
+        "manage.py import_dataset.",
     )
     mapping = forms.CharField(
         label="Categories",

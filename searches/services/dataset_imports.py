@@ -59,7 +59,7 @@ class ImportLimits:
 SHELL_LIMITS = ImportLimits()
 WEB_LIMITS = ImportLimits(
     max_pictures=500,
-    max_pixels=250_000_000,
+    max_pixels=100_000_000,
     max_note_bytes=30_000_000,
     archive=ArchiveLimits(max_members=2_000, max_bytes=400_000_000),
 )
