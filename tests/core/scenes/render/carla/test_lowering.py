@@ -84,7 +84,7 @@ def test_car_stands_before_the_junction_by_the_distance_from_its_bumper():
     assert "gap = Range(11.0, 25.0)" in program
     assert "pointAlongBy(0 - gap - 2.395)" in program  # 4.79 / 2 more, from the bumper to the car's middle
     assert "distance from ego to intersection" not in program
-    assert "require (distance from ego to intersection) > 45.0" in text("cone")
+    assert "require (distance from ego to intersection) > 28.0" in text("cone")
 
 
 def test_things_of_several_actors_share_one_place():

@@ -21,8 +21,10 @@ from vlmlab.core.seeding import rng_for
 LOWERING_VERSION = "1"
 FRONT_M = EGO.length / 2
 """From the middle of the car to its front bumper."""
-FREE_ROAD_M = 45.0
-"""Where no junction is asked for, none may be nearer than this."""
+FREE_ROAD_M = 28.0
+"""Where no junction is asked for, none is nearer to the car's middle: out of the range of one that is.
+
+The blocks of Town02 are short, so that more would leave no place in it."""
 SIDEWALK_REACH_M = (1.95, 7.0)
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
