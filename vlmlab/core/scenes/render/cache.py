@@ -12,7 +12,9 @@ from typing import Any, Protocol
 from vlmlab.core.scenes.scene import Annotation, Camera, GeneratedScene, SceneDescription, SceneObject
 
 SUFFIX = ".scene"
+PART = ".part"
 KEPT_SHARE = 0.9
+COUNTED_EACH = 0.02  # of the limit; others write into the same folder, so it is counted again and again
 DEFAULT_MAX_BYTES = 2_000_000_000
 
 
@@ -35,8 +37,8 @@ class SceneCache(Protocol):
 class DirectoryCache:
     """One file a scene below a folder: a line of JSON, then the PNG; the oldest files go first.
 
-    A file that is cut or altered counts as unknown and is removed. Writing is atomic, so several processes
-    may share a folder. A full disk only means that nothing is remembered.
+    A file that is cut, altered or of another shape counts as unknown and is removed. Writing is atomic, so
+    several processes may share a folder. A full or read-only disk only means that nothing is remembered.
 
     Args:
         path: the folder; made when it is missing.
@@ -46,7 +48,7 @@ class DirectoryCache:
     def __init__(self, path: Path, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
         self._path = path
         self._max_bytes = max_bytes
-        self._bytes: int | None = None
+        self._room: float | None = None
 
     def get(self, key: str) -> GeneratedScene | None:
         """Return the scene of a key, or None."""
@@ -58,7 +60,8 @@ class DirectoryCache:
         try:
             scene = decode_scene(content)
         except ValueError:
-            file.unlink(missing_ok=True)
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
             return None
         with suppress(OSError):
             os.utime(file)
@@ -66,7 +69,10 @@ class DirectoryCache:
 
     def has(self, key: str) -> bool:
         """Return whether there is a file of this key."""
-        return self._file(key).is_file()
+        try:
+            return self._file(key).is_file()
+        except OSError:
+            return False
 
     def put(self, key: str, scene: GeneratedScene) -> None:
         """Write a scene; a storage error leaves the cache without it."""
@@ -74,7 +80,7 @@ class DirectoryCache:
         file = self._file(key)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
+            with tempfile.NamedTemporaryFile(dir=file.parent, suffix=PART, delete=False) as part:
                 try:
                     part.write(content)
                     part.close()
@@ -92,12 +98,17 @@ class DirectoryCache:
         return self._path / key[:2] / f"{key}{SUFFIX}"
 
     def _make_room(self, added: int) -> None:
-        """Count what was added and remove the files used longest ago once the limit is passed."""
-        if self._bytes is not None and self._bytes + added <= self._max_bytes:
-            self._bytes += added
+        """Remove the files used longest ago once the limit is passed; half-written ones of the dead count too.
+
+        Between two counts this process adds a small share of the limit.
+        """
+        if self._room is not None and added <= self._room:
+            self._room -= added
             return
         states = []
-        for file in sorted(self._path.glob(f"*/*{SUFFIX}")):
+        for file in sorted(self._path.glob("*/*")):
+            if file.suffix not in (SUFFIX, PART):
+                continue
             try:
                 state = file.stat()
             except OSError:
@@ -110,7 +121,7 @@ class DirectoryCache:
                     break
                 file.unlink(missing_ok=True)
                 total -= size
-        self._bytes = total
+        self._room = min(self._max_bytes - total, self._max_bytes * COUNTED_EACH)
 
 
 def encode_scene(scene: GeneratedScene) -> bytes:
@@ -130,13 +141,19 @@ def decode_scene(content: bytes) -> GeneratedScene:
     """Read what ``encode_scene`` wrote.
 
     Raises:
-        ValueError: the bytes were cut or altered.
+        ValueError: the bytes were cut or altered, or another version wrote them in another shape.
     """
     checksum, _, body = content.partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != checksum:
         raise ValueError("content: the checksum does not match")
     line, _, image_png = body.partition(b"\n")
-    record = json.loads(line)
+    try:
+        return _scene_from(json.loads(line), image_png)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"content: not the shape of a scene ({error})") from error
+
+
+def _scene_from(record: dict[str, Any], image_png: bytes) -> GeneratedScene:
     return GeneratedScene(
         description=description_from(record["description"]),
         image_png=image_png,
