@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.images import decode_png, encode_png, sha256_of
@@ -155,6 +156,50 @@ def test_a_frame_is_filled_or_holds_the_whole_picture_in_its_middle(size, fit):
     assert 0 in gaps
     assert all(gap >= 0 for gap in gaps) if fit == "contain" else all(gap <= 0 for gap in gaps)
     assert (frame.left, frame.top) == (gaps[0] // 2, gaps[1] // 2)
+
+
+@pytest.mark.parametrize("size", [(1, 16000), (16000, 1), (2, 8000)])
+def test_a_strip_that_fills_the_frame_is_cut_before_it_is_scaled(size, monkeypatch):
+    pixels = np.full((size[1], size[0], 3), 40, dtype=np.uint8)
+    png = encode_png(pixels)
+    mask = encode_mask(np.ones((size[1], size[0]), dtype=np.bool_))
+    x, y = size[0] / 2, size[1] / 2
+    thing = PoolAnnotation("cone", "cone", (x - 0.5, y - 0.5, x + 0.5, y + 0.5), mask)
+    picture = PoolPicture(sha256_of(png), "strip.png", *size, ("cone",), (thing,))
+    pool = PicturePool("strips", "0", [picture], {picture.sha256: png}.__getitem__)
+    sizes = []
+    whole = Image.Image.resize
+
+    def watched(image, size, *arguments, **options):
+        sizes.append(size)
+        return whole(image, size, *arguments, **options)
+
+    monkeypatch.setattr(Image.Image, "resize", watched)
+
+    scene = source_of(pool, width=64, height=48, fit="cover").generate(("cone",), seed=1)
+
+    assert sizes == [(64, 48), (64, 48)]  # the picture and its mask
+    assert (decode_png(scene.image_png) == 40).all()
+    assert decode_mask(scene.masks["thing-0"], width=64, height=48).all()
+
+
+def test_a_picture_that_is_cut_shows_the_middle_of_it_pixel_by_pixel():
+    scene = source_of(pool_of((("cone",), ())), width=20, height=20, fit="cover").generate(("cone",), seed=1)
+
+    pixels = decode_png(scene.image_png)  # columns 10 to 30 of the picture
+    assert (pixels[:, :10] == (0, 0, 0)).all()
+    assert (pixels[:, 10:] == 255).all()
+
+
+@pytest.mark.parametrize("fit", ["contain", "cover"])
+def test_what_is_kept_never_reaches_beyond_the_picture(fit):
+    for width in range(1, 240, 7):
+        for height in range(1, 240, 11):
+            frame = frame_for((width, height), width=67, height=53, fit=fit)
+            x_min, y_min, x_max, y_max = frame.kept
+            assert 0 <= x_min < x_max <= width
+            assert 0 <= y_min < y_max <= height
+            assert frame.placed(frame.kept) == pytest.approx(frame.pasted)
 
 
 def test_coverage_counts_the_sets_that_have_pictures_and_names_concepts_without_any():

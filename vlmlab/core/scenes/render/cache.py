@@ -98,7 +98,7 @@ class DirectoryCache:
         return self._path / key[:2] / f"{key}{SUFFIX}"
 
     def _make_room(self, added: int) -> None:
-        """Remove the files used longest ago once the limit is passed; half-written ones of the dead count too.
+        """Remove the files used longest ago once the limit is passed; those half written by the dead count.
 
         Between two counts this process adds a small share of the limit.
         """

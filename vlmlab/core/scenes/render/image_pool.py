@@ -51,13 +51,36 @@ class Frame:
 
     def clipped(self, box: Box) -> Box:
         """Return the part of a box that lies in the frame."""
-        width, height = self.outer
+        width, height = float(self.outer[0]), float(self.outer[1])
         x_min, y_min, x_max, y_max = box
         return (
             min(max(x_min, 0.0), width),
             min(max(y_min, 0.0), height),
             min(max(x_max, 0.0), width),
             min(max(y_max, 0.0), height),
+        )
+
+    @property
+    def pasted(self) -> tuple[int, int, int, int]:
+        """Where the part of the picture that is seen lies in the frame; whole pixels."""
+        (width, height), (inner_width, inner_height) = self.outer, self.inner
+        return (
+            max(self.left, 0),
+            max(self.top, 0),
+            min(self.left + inner_width, width),
+            min(self.top + inner_height, height),
+        )
+
+    @property
+    def kept(self) -> Box:
+        """The part of the picture that is seen, in its own pixels; never beyond its edges by a rounding."""
+        x_min, y_min, x_max, y_max = self.pasted
+        width, height = self.inner[0] / self.scale_x, self.inner[1] / self.scale_y
+        return (
+            (x_min - self.left) / self.scale_x,
+            (y_min - self.top) / self.scale_y,
+            min((x_max - self.left) / self.scale_x, round(width)),
+            min((y_max - self.top) / self.scale_y, round(height)),
         )
 
     def shown_share(self, box: Box) -> float:
@@ -230,17 +253,23 @@ def _annotated(
 
 
 def _framed(pixels: npt.NDArray[np.uint8], frame: Frame) -> npt.NDArray[np.uint8]:
-    scaled = Image.fromarray(pixels).resize(frame.inner, Image.Resampling.LANCZOS)
     sheet = Image.new("RGB", frame.outer, (BAR_GREY,) * 3)
-    sheet.paste(scaled, (frame.left, frame.top))
-    return np.asarray(sheet, dtype=np.uint8)
+    return _pasted(Image.fromarray(pixels), sheet, frame, Image.Resampling.LANCZOS)
 
 
 def _framed_mask(mask: npt.NDArray[np.bool_], frame: Frame) -> npt.NDArray[np.bool_]:
-    scaled = Image.fromarray(mask.astype(np.uint8) * 255).resize(frame.inner, Image.Resampling.NEAREST)
-    sheet = Image.new("L", frame.outer, 0)
-    sheet.paste(scaled, (frame.left, frame.top))
-    return np.asarray(sheet, dtype=np.uint8) > 0
+    picture, sheet = Image.fromarray(mask.astype(np.uint8) * 255), Image.new("L", frame.outer, 0)
+    return _pasted(picture, sheet, frame, Image.Resampling.NEAREST) > 0
+
+
+def _pasted(
+    picture: Image.Image, sheet: Image.Image, frame: Frame, resampling: Image.Resampling
+) -> npt.NDArray[np.uint8]:
+    """Return a sheet with what is seen of a picture; the rest, huge for a strip, is never scaled."""
+    x_min, y_min, x_max, y_max = frame.pasted
+    scaled = picture.resize((x_max - x_min, y_max - y_min), resampling, box=frame.kept)
+    sheet.paste(scaled, (x_min, y_min))
+    return np.asarray(sheet, dtype=np.uint8)
 
 
 def _area(box: Box) -> float:
