@@ -17,6 +17,7 @@ from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.pool_coverage import PoolCoverage, pool_coverage
 from vlmlab.core.scenes.render.backend_kinds import BackendKind
 from vlmlab.core.scenes.render.backends import EMBEDDED, SCENE_BACKENDS
+from vlmlab.core.scenes.render.image_pool_params import ImagePoolParams
 from vlmlab.web.numbers import write_many
 
 if TYPE_CHECKING:
@@ -148,15 +149,9 @@ def _coverage(source: PictureSource) -> tuple[Domain, PoolCoverage] | None:
     try:
         domain = next(one for one in current_domains() if one.slug == source.dataset.domain)
         pool = source_context(source).pool
-        is_exact = source.params.get("match") == "exact"
-        return (
-            None
-            if pool is None
-            else (
-                domain,
-                pool_coverage(domain, pool, fewest=SAMPLES, is_exact=is_exact),
-            )
-        )
+        params = source_params(source)
+        match = params.match if isinstance(params, ImagePoolParams) else "contains"
+        return None if pool is None else (domain, pool_coverage(domain, pool, fewest=SAMPLES, match=match))
     except (VlmLabError, StopIteration):
         return None
 

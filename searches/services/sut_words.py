@@ -32,6 +32,7 @@ CHOICE_WORDS: dict[str, dict[str, str]] = {
     "image_detail": {"": "Not sent"},
     "match": {
         "contains": "Show all of the set",
+        "same_answer": "Show all of the set, with the same answer",
         "exact": "Show exactly the set",
     },
     "fit": {"contain": "Grey bars", "cover": "Cut to fill"},

@@ -3,11 +3,17 @@
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.errors import ConceptError
+from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.pools import PicturePool
+
+Match = Literal["contains", "same_answer", "exact"]
+"""Which pictures may stand for a set: see ``fits_set``."""
 
 COUNTED_SIZE = 3  # larger sets are many and rarely photographed
 
@@ -40,6 +46,32 @@ class PoolCoverage:
         return tuple(concept for concept, count in self.by_concept.items() if not count)
 
 
+def fits_set(domain: Domain, shown: Key, wanted: Key, *, match: Match) -> bool:
+    """Return whether a picture may stand for a set.
+
+    Args:
+        domain: of the set.
+        shown: canonical ids of all that the picture shows.
+        wanted: the set, canonical and valid.
+        match: ``contains``: it shows all of the set; ``same_answer``: and whatever else it shows leaves the
+            question and the expected answer as they are; ``exact``: and no other concept of the domain.
+    """
+    if match == "exact":
+        return set(shown) == set(wanted)
+    if not set(shown) >= set(wanted):
+        return False
+    return match == "contains" or _asked(domain, shown) == _asked(domain, wanted)
+
+
+def _asked(domain: Domain, key: Key) -> tuple[str, str] | None:
+    """Return what is asked about a picture of a set and the expected answer; None where no rule says."""
+    try:
+        decision = domain.decide(key)
+    except ConceptError:
+        return None
+    return decision.question, decision.action
+
+
 def pictures_by_concept(domain: Domain, pool: PicturePool) -> dict[str, int]:
     """Return how many pictures show each concept of a domain, in catalogue order."""
     counts = Counter(concept for picture in pool.pictures for concept in set(picture.concepts))
@@ -51,12 +83,35 @@ def concepts_without_pictures(domain: Domain, pool: PicturePool) -> tuple[str, .
     return tuple(concept for concept, count in pictures_by_concept(domain, pool).items() if not count)
 
 
+class _Asked:
+    """Question and answer of many sets, each looked up once."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        self._known: dict[int, tuple[str, str] | None] = {}
+
+    def alike(
+        self, shown: int, masks: npt.NDArray[np.int64], *, among: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.bool_]:
+        """Return ``(n,)``: which of some sets are asked and answered as what is shown is."""
+        chosen = among.copy()
+        wanted = self._of(shown)
+        for place in np.nonzero(among)[0]:
+            chosen[place] = self._of(int(masks[place])) == wanted
+        return chosen
+
+    def _of(self, mask: int) -> tuple[str, str] | None:
+        if mask not in self._known:
+            self._known[mask] = _asked(self._domain, self._domain.key_of(mask))
+        return self._known[mask]
+
+
 def pool_coverage(
     domain: Domain,
     pool: PicturePool,
     *,
     fewest: int,
-    is_exact: bool = False,
+    match: Match = "contains",
     max_size: int = COUNTED_SIZE,
     excluded: Collection[str] = (),
 ) -> PoolCoverage:
@@ -66,7 +121,7 @@ def pool_coverage(
         domain: its concepts and constraints.
         pool: the pictures.
         fewest: pictures that a set should have.
-        is_exact: whether a picture must show no other concept of the domain.
+        match: which pictures may stand for a set.
         max_size: largest sets counted.
         excluded: concepts that are left out.
     """
@@ -76,8 +131,11 @@ def pool_coverage(
         for picture in pool.pictures
     )
     counts = np.zeros(masks.shape, dtype=np.int64)
+    asked = _Asked(domain)
     for mask, number in shown.items():
-        fits = masks == mask if is_exact else (masks & mask) == masks
+        fits = masks == mask if match == "exact" else (masks & mask) == masks
+        if match == "same_answer":
+            fits = asked.alike(mask, masks, among=fits)
         counts += number * fits
     return PoolCoverage(
         n_pictures=len(pool.pictures),

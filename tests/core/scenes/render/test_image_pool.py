@@ -10,8 +10,9 @@ from PIL import Image
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.images import decode_png, encode_png, sha256_of
 from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.domain_files import example_text, read_domain_file
 from vlmlab.core.scenes.masks import decode_mask, encode_mask
-from vlmlab.core.scenes.pool_coverage import concepts_without_pictures, pool_coverage
+from vlmlab.core.scenes.pool_coverage import concepts_without_pictures, fits_set, pool_coverage
 from vlmlab.core.scenes.pools import PicturePool, PoolAnnotation, PoolPicture
 from vlmlab.core.scenes.render.backends import SCENE_BACKENDS, BackendContext, load_backend
 from vlmlab.core.scenes.render.image_pool import ImagePoolSource, frame_for
@@ -244,3 +245,45 @@ def test_the_table_loads_a_pool_in_the_size_of_a_run():
     source = load_backend("image_pool", DRIVING, ImagePoolParams(), context, width=32, height=24)
 
     assert decode_png(source.generate(("cone",), seed=3).image_png).shape == (24, 32, 3)
+
+
+WAREHOUSE = read_domain_file(example_text()).domain
+
+
+def test_a_pool_of_the_same_answer_takes_only_pictures_whose_other_things_change_nothing():
+    pool = pool_of((("spill", "cone"), ()), (("hall", "spill"), ()), (("spill", "cable_loose"), ()))
+
+    def files(match):
+        source = ImagePoolSource(pool, WAREHOUSE, ImagePoolParams(match=match), width=40, height=20)
+        return set(chosen(source, ("spill",), range(40)))
+
+    # A cone makes a spill safe; a hall says nothing; a cable is as dangerous, but spill is asked about first.
+    assert files("contains") == {"0.png", "1.png", "2.png"}
+    assert files("same_answer") == {"1.png", "2.png"}
+
+
+def test_a_set_whose_pictures_all_change_the_answer_cannot_be_drawn_and_the_reason_says_so():
+    pool = pool_of((("spill", "cone"), ()))
+    source = ImagePoolSource(pool, WAREHOUSE, ImagePoolParams(match="same_answer"), width=40, height=20)
+
+    with pytest.raises(GenerationError) as raised:
+        source.generate(("spill",), seed=1)
+
+    assert raised.value.message == (
+        "No picture of the pool shows Spill without something else that changes the question or the answer."
+    )
+
+
+@pytest.mark.parametrize("match", ["contains", "same_answer", "exact"])
+def test_coverage_counts_what_the_source_would_take(match):
+    rows = [("hall", "spill", "cone"), ("hall", "spill"), ("fire_exit_clear", "aisle_blocked"), ("spill",)]
+    pool = pool_of(*[(tuple(WAREHOUSE.canonical(row)), ()) for row in rows])
+    sets = [WAREHOUSE.key_of(mask) for mask in WAREHOUSE.universe(2)]
+
+    found = pool_coverage(WAREHOUSE, pool, fewest=2, max_size=2, match=match)
+    slow = [
+        sum(fits_set(WAREHOUSE, picture.concepts, one, match=match) for picture in pool.pictures)
+        for one in sets
+    ]
+
+    assert (found.n_shown, found.n_ample) == (sum(n >= 1 for n in slow), sum(n >= 2 for n in slow))

@@ -10,6 +10,7 @@ from vlmlab.core.errors import GenerationError
 from vlmlab.core.images import decode_png, encode_png, sha256_of
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.masks import decode_mask, encode_mask
+from vlmlab.core.scenes.pool_coverage import Match, fits_set
 from vlmlab.core.scenes.pools import PicturePool, PoolAnnotation, PoolPicture
 from vlmlab.core.scenes.render.image_pool_params import IMAGE_POOL, Fit, ImagePoolParams
 from vlmlab.core.scenes.scene import Annotation, Camera, GeneratedScene, SceneDescription
@@ -18,6 +19,13 @@ from vlmlab.core.seeding import derive_seed
 VERSION = "1"
 BAR_GREY = 128
 SHOWN_SHARE = 0.5  # of a box must be in the frame, or the thing does not count as shown
+ONLY: dict[Match, str] = {
+    "contains": "",
+    "same_answer": " without something else that changes the question or the answer",
+    "exact": " and nothing else of the domain",
+}
+"""What a picture lacks besides the set, by what was asked for."""
+
 Box = tuple[float, float, float, float]
 
 
@@ -142,7 +150,7 @@ class ImagePoolSource:
         Raises:
             GenerationError: no picture shows it, or its file is gone.
         """
-        fitting = self._fitting(frozenset(concepts))
+        fitting = self._fitting(concepts)
         if not fitting:
             raise GenerationError(self._nothing_shows(concepts), hint="Use fewer concepts at once.")
         picture = min(fitting, key=lambda one: derive_seed(seed, "picture", one.sha256))
@@ -162,27 +170,27 @@ class ImagePoolSource:
             masks={one.annotation.object_id: one.mask for one in seen if one.mask},
         )
 
-    def _fitting(self, wanted: frozenset[str]) -> list[PoolPicture]:
-        if self._params.match == "exact":
-            return [picture for picture, shown in self._shown if shown == wanted]
-        return [picture for picture, shown in self._shown if shown >= wanted]
+    def _fitting(self, wanted: Key) -> list[PoolPicture]:
+        match = self._params.match
+        return [
+            picture for picture, shown in self._shown if fits_set(self._domain, shown, wanted, match=match)
+        ]
 
     def _nothing_shows(self, concepts: Key) -> str:
         labels = ", ".join(self._domain.concept(concept).label for concept in concepts)
-        only = " and nothing else of the domain" if self._params.match == "exact" else ""
-        return f"No picture of the pool shows {labels}{only}."
+        return f"No picture of the pool shows {labels}{ONLY[self._params.match]}."
 
     def _frame(self, picture: PoolPicture) -> Frame:
         width, height = self._size
         return frame_for((picture.width, picture.height), width=width, height=height, fit=self._params.fit)
 
-    def _concepts_in_frame(self, picture: PoolPicture) -> frozenset[str]:
+    def _concepts_in_frame(self, picture: PoolPicture) -> Key:
         """Return the concepts of a picture without those all of whose boxes are cut off."""
         frame = self._frame(picture)
         shares: dict[str, float] = {}
         for thing in picture.annotations:
             shares[thing.concept] = max(shares.get(thing.concept, 0.0), frame.shown_share(thing.box))
-        return frozenset(
+        return tuple(
             concept
             for concept in picture.concepts
             if concept in self._domain.index and shares.get(concept, 1.0) >= SHOWN_SHARE

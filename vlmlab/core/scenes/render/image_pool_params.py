@@ -6,13 +6,12 @@ from pydantic import Field
 
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.concepts import Domain
-from vlmlab.core.scenes.pool_coverage import concepts_without_pictures
+from vlmlab.core.scenes.pool_coverage import Match, concepts_without_pictures
 from vlmlab.core.scenes.pools import PicturePool
 from vlmlab.core.scenes.render.backend_kinds import BackendContext, BackendKind, BackendParams
 from vlmlab.core.scenes.scene import SceneSource
 
 IMAGE_POOL = "image_pool"
-Match = Literal["contains", "exact"]
 Fit = Literal["contain", "cover"]
 
 
@@ -22,8 +21,9 @@ class ImagePoolParams(BackendParams):
     match: Match = Field(
         "contains",
         title="Which pictures fit a set",
-        description="Pictures that show all of the set, whatever else they show; or all of it and no other "
-        "concept of the domain.",
+        description="Pictures that show all of the set, whatever else they show; or only those where that "
+        "leaves the question and the expected answer as they are; or those with no other concept of the "
+        "domain.",
     )
     fit: Fit = Field(
         "contain",
