@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 
 REPLAY_ERROR = "The stored samples are not what this version of the search would ask."
 REPLAY_HINT = "Its results stay readable; copy its settings to search again."
+GOES_ON_ELSEWHERE = (SliceEnd.TIME_UP, SliceEnd.LEASE_LOST, SliceEnd.DATABASE_ERROR)
+"""Ends after which what rendering workers draw ahead is still wanted, or nobody can say."""
 
 
 def never() -> bool:
@@ -64,11 +66,15 @@ def advance_run(
         should_stop: asked between pictures; the batch in hand is dropped and asked again later.
         should_yield: asked between batches; the run goes back into the queue.
     """
+    end = _end_of_slice(lease, _Slice(lease, slice_seconds, should_stop, should_yield))
+    if end not in GOES_ON_ELSEWHERE:
+        withdraw(lease.run_id)
+    return end
+
+
+def _end_of_slice(lease: Lease, work: "_Slice") -> SliceEnd:
     try:
-        end = _Slice(lease, slice_seconds, should_stop, should_yield).work()
-        if end != SliceEnd.TIME_UP:
-            withdraw(lease.run_id)
-        return end
+        return work.work()
     except LeaseLost:
         return SliceEnd.LEASE_LOST
     except (OperationalError, InterfaceError) as error:

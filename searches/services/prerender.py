@@ -10,7 +10,8 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
+from django.db.models import QuerySet
 
 from searches.enums import JobKind, Queue
 from searches.models import Job, SearchRun
@@ -69,8 +70,19 @@ def draw_ahead(run: SearchRun, live: LiveSearch) -> None:
 
 
 def withdraw(run_id: int) -> None:
-    """Take back what rendering workers were to draw for a run; whoever is at it stops after its scene."""
-    Job.objects.filter(kind=JobKind.PRERENDER, group=_group(run_id)).delete()
+    """Take back what rendering workers were to draw for a run; whoever is at it stops after its scene.
+
+    A database that does not answer is no trouble: the reaper takes old wishes away.
+    """
+    try:
+        _wishes(run_id).delete()
+    except DatabaseError as error:
+        logger.warning("run %s: what was to be drawn ahead stays for a while: %s", run_id, error)
+        connection.close()
+
+
+def _wishes(run_id: int) -> QuerySet[Job]:
+    return Job.objects.filter(kind=JobKind.PRERENDER, group=_group(run_id))
 
 
 def prerender(job: Job) -> dict[str, int]:
@@ -127,7 +139,7 @@ def _replace(run: SearchRun, live: LiveSearch, queries: Sequence[Query], *, keep
     ]
     try:
         with transaction.atomic():
-            withdraw(run.pk)
+            _wishes(run.pk).delete()
             Job.objects.bulk_create(jobs)
     except DatabaseError as error:  # nobody draws ahead then; the run itself must not suffer
         logger.warning("run %s: nothing is drawn ahead: %s", run.pk, error)

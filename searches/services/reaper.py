@@ -20,6 +20,8 @@ from searches.services.run_states import move_run
 MAX_STALLS = 3
 MAX_JOB_ATTEMPTS = 3
 DISPATCH_AGAIN_AFTER = timedelta(seconds=30)
+WISHES_LAST = timedelta(minutes=10)
+"""How long scenes to be drawn ahead wait for somebody; a run that goes on replaces its own each batch."""
 FORGET_WORKERS_AFTER = timedelta(days=1)
 
 STALL_ERROR = "Three workers in a row stopped before they finished one batch of this run."
@@ -115,7 +117,10 @@ def _free_paused() -> None:
 
 def _free_jobs(report: ReapReport) -> None:
     expired = Job.objects.filter(is_expired(), state=JobState.RUNNING)
-    expired.filter(kind=JobKind.PRERENDER).delete()  # its run asks again for what it still needs
+    wishes = Job.objects.filter(kind=JobKind.PRERENDER)
+    # Its run asks again for what it still needs.
+    wishes.filter(is_expired(), state=JobState.RUNNING).delete()
+    wishes.filter(state=JobState.QUEUED, created_at__lt=Now() - WISHES_LAST).delete()
     report.jobs += expired.filter(attempts__gte=MAX_JOB_ATTEMPTS).update(
         state=JobState.FAILED, error=JOB_ERROR, hint=JOB_HINT, finished_at=Now()
     )

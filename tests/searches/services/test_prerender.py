@@ -1,8 +1,10 @@
 """Other workers draw ahead into the cache; a run is the same with and without them."""
 
+from datetime import timedelta
 from io import BytesIO
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 from PIL import Image
 
@@ -10,12 +12,14 @@ from searches.enums import JobKind, JobState, Queue
 from searches.models import CachedReply, Job, SearchRun, WorkerHeartbeat
 from searches.services import prerender as farm
 from searches.services.advance import advance_run
+from searches.services.blobs import StorageError
 from searches.services.jobs import run_job
-from searches.services.leases import take_job, take_lease
+from searches.services.leases import LeaseLost, take_job, take_lease
 from searches.services.reaper import reap
 from searches.services.slice_ends import SliceEnd
+from searches.services.spending import SpendingLimitError
 from tests.searches.engine import run_digest, start_run
-from vlmlab.core.errors import GenerationError
+from vlmlab.core.errors import GenerationError, SourceAwayError, VlmLabError
 from vlmlab.core.scenes.driving import sample_driving
 from vlmlab.core.scenes.scene import GeneratedScene
 
@@ -171,6 +175,75 @@ def test_the_reaper_takes_wishes_of_dead_workers_away_and_wakes_nobody_for_them(
     report = reap()
     assert render_jobs().count() == 1
     assert Queue.RENDER.value not in report.queues
+
+
+def test_wishes_that_nobody_drew_for_long_go_and_fresh_ones_stay(source, two_renderers):
+    advance(start_run())
+    old, fresh = render_jobs().order_by("created_at")
+    Job.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(minutes=11))
+    Job.objects.filter(pk=fresh.pk).update(created_at=timezone.now() - timedelta(minutes=9))
+
+    reap()
+
+    assert list(render_jobs()) == [fresh]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SpendingLimitError("The limit is reached."),
+        SourceAwayError("Away."),
+        StorageError("Full."),
+        VlmLabError("Broken."),
+        RuntimeError("a bug"),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_nothing_is_left_to_draw_when_a_run_halts(source, two_renderers, monkeypatch, error):
+    run = start_run()
+    advance(run)
+    assert render_jobs().exists()
+
+    def fail(*_arguments, **_options):
+        raise error
+
+    monkeypatch.setattr("searches.services.advance.answer_batch", fail)
+    assert advance(run) in (SliceEnd.PAUSED, SliceEnd.FAILED)
+
+    assert not render_jobs().exists()
+
+
+@pytest.mark.parametrize("error", [LeaseLost(), OperationalError("away")], ids=lambda one: type(one).__name__)
+def test_a_worker_that_has_lost_its_run_leaves_the_wishes_of_the_one_that_has_it(
+    source, two_renderers, monkeypatch, error
+):
+    run = start_run()
+    advance(run)
+    wanted = set(render_jobs())
+
+    def fail(*_arguments, **_options):
+        raise error
+
+    monkeypatch.setattr("searches.services.advance.answer_batch", fail)
+    advance(run)
+
+    assert wanted
+    assert set(render_jobs()) == wanted
+
+
+def test_a_database_that_is_away_while_wishes_are_withdrawn_changes_no_end(
+    source, two_renderers, monkeypatch
+):
+    run = start_run(inference_budget=10)
+
+    def away(_run_id):
+        raise OperationalError("away")
+
+    while (end := advance(run)) == SliceEnd.TIME_UP:
+        if SearchRun.objects.get(pk=run.pk).n_inferences >= 8:
+            monkeypatch.setattr(farm, "_wishes", away)
+
+    assert end == SliceEnd.FINISHED
 
 
 def test_renderers_are_counted_among_the_workers_that_report(settings):
