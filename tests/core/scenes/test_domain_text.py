@@ -60,6 +60,10 @@ def test_lines_lead_to_each_value():
         ("just words", "The file has no keys at its top level."),
         ("a: 1\nb: 2\na: 3\n", "line 3: The key “a” stands twice in one place, first in line 1. Keep one"),
         ('{"a": 1, "a": 2}', "The key “a” stands twice in one place."),
+        (
+            "{" + ", ".join(f'"{number}": 1' for number in range(80_000)) + ', "last": 1, "last": 2}',
+            "The key “last” stands twice in one place.",
+        ),
         (LAUGHS, "line 1: Anchors (&) and aliases (*) are not read."),
         ("a: 1\nb: *a\n", "line 2: Anchors (&) and aliases (*) are not read."),
         ("a: " + "[" * 500, "line 1: The values lie more than 10 levels deep."),
@@ -88,6 +92,7 @@ def test_lines_lead_to_each_value():
         ('a: "x\\u0000y"\n', "line 1: A text holds a control character (U+0000)."),
         ('{"a": "\\u0000"}', "A text holds a control character (U+0000)."),
         ('{"\\u0000": 1}', "A text holds a control character (U+0000)."),
+        ('a: 1\n"b\\u0000": 2\n', "line 2: A text holds a control character (U+0000)."),
         ('{"a": "\\ud800"}', "A text holds a control character (U+D800)."),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "This is not a text file."),
         (b"a: 1\nb: \xff\n", "line 2: The file is not UTF-8 text. Save it as UTF-8."),

@@ -6,6 +6,7 @@ YAML is built from its events: no tags, no aliases, and every limit is checked b
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -119,8 +120,8 @@ def _read_json(text: str) -> DomainText:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         raise _refusal(f"The key {shown(twice)} stands twice in one place.", "Keep one of them.")
     return found
 
@@ -234,6 +235,8 @@ class _YamlReader:
             if not isinstance(event, yaml.ScalarEvent) or not event.value or event.anchor or event.tag:
                 raise _refusal("A key must be a plain word.", "Write “name: value”.", line=line)
             key = event.value
+            if CONTROLS.search(key):
+                raise _control_escape(key, line)
             if key in values:
                 first = self._lines[(*path, key)]
                 raise _refusal(
