@@ -71,3 +71,11 @@ def test_run_lengths_of_any_mask_are_those_that_the_decoder_reads(width, height,
 def test_what_does_not_fit_the_picture_is_refused(segmentation):
     with pytest.raises(ValueError, match=r"^(is|has|ends)"):
         checked_mask(segmentation, width=4, height=4)
+
+
+def test_an_outline_that_would_fill_the_memory_is_refused():
+    zigzag = [value for row in range(120) for value in (2000 * (row % 2), row)]  # 120 x 2000 pixels long
+
+    with pytest.raises(ValueError, match=r"^has outlines of more than 200,000 pixels$"):
+        checked_mask([zigzag], width=2000, height=2000)
+    assert checked_mask([zigzag[:160]], width=2000, height=2000) != ""

@@ -13,6 +13,7 @@ CODE_BITS = 5
 MOST_CODES = 7  # characters of one number; more than any picture needs
 MOST_RUNS = 4_000_000
 MOST_POINTS = 200_000
+MOST_OUTLINE = 200_000  # pixels along all outlines; the decoder takes 50 bytes for each
 BEYOND_PIXELS = 2.0
 
 
@@ -94,6 +95,8 @@ def _from_polygons(polygons: Sequence[object], *, width: int, height: int) -> st
     checked = [_checked_polygon(one, width=width, height=height) for one in polygons]
     if sum(len(polygon) for polygon in checked) > 2 * MOST_POINTS:
         raise ValueError(f"has more than {MOST_POINTS:,} points")
+    if sum(_outline(polygon) for polygon in checked) > MOST_OUTLINE:
+        raise ValueError(f"has outlines of more than {MOST_OUTLINE:,} pixels")
     merged = coco.merge(coco.frPyObjects(checked, height, width))
     return str(merged["counts"].decode("ascii"))
 
@@ -110,3 +113,11 @@ def _checked_polygon(polygon: object, *, width: int, height: int) -> list[float]
             raise ValueError("has a point outside the picture")
         values.append(min(max(float(value), 0.0), float(side)))
     return values
+
+
+def _outline(polygon: Sequence[float]) -> float:
+    """Return the pixels along a closed outline, the longer side of each step counted."""
+    xs, ys = polygon[::2], polygon[1::2]
+    return sum(
+        max(abs(xs[place] - xs[place - 1]), abs(ys[place] - ys[place - 1])) for place in range(len(xs))
+    )
