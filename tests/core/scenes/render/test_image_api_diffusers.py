@@ -135,6 +135,7 @@ def change_index(folder, **values):
         (lambda folder: change_index(folder, _class_name=["pipeline", "Mine"]), "names a pipeline"),
         (lambda folder: change_index(folder, scheduler=["os", "system"]), "is not loaded"),
         (lambda folder: change_index(folder, scheduler=["diffusers"]), "is not loaded"),
+        (lambda folder: change_index(folder, scheduler=[["diffusers"], "DDIMScheduler"]), "is not loaded"),
         (lambda folder: change_index(folder, trust_remote_code=True), "remote code"),
         (lambda folder: (folder / "model_index.json").unlink(), "names a pipeline"),
         (lambda folder: (folder / "model_index.json").write_text("[1]"), "names a pipeline"),

@@ -18,7 +18,7 @@ from vlmlab.core.suts.provider import CallFailure
 PACKAGE = "diffusers"
 _INDEX = "model_index.json"
 # A part names the library that its class is imported from; diffusers would import any module.
-_LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
+_LIBRARIES = ("diffusers", "transformers", "stable_diffusion")
 _PIXELS = 512 * 512
 _MOST_SEED = 2**63
 _LOAD_ERRORS = (
@@ -117,7 +117,7 @@ def _check_index(folder: Path) -> None:
     for name, part in index.items():
         if name.startswith("_") or not isinstance(part, list):
             continue
-        if len(part) != 2 or part[0] not in {None, *_LIBRARIES}:
+        if len(part) != 2 or part[0] not in (None, *_LIBRARIES):
             raise _refusal(
                 f"The part {name[:60]} of the pipeline comes from {str(part[:1])[:80]}, which is not loaded.",
                 "Use a pipeline whose parts are classes of diffusers and transformers.",
