@@ -177,6 +177,25 @@ def test_masks_lie_inside_the_visible_boxes_and_those_inside_the_amodal_boxes():
         assert annotations[name].visible_fraction > 0.95
 
 
+@pytest.mark.parametrize(
+    ("key", "seed"),
+    [(("knife_edge", "cabinet_open"), 779458527), (("loose_cord_floor",), 3037148141)],
+    ids=["cabinet", "cord"],
+)
+def test_what_is_seen_of_a_thing_lies_in_the_box_of_all_of_it(key, seed):
+    # Both are large meshes, of which a presence check looks at one corner a triangle.
+    description = sample_indoor(key, seed=seed)
+
+    drawn = EmbeddedBackend().render(description, width=160, height=120, quality="fast")
+
+    for one in drawn.annotations:
+        visible, whole = one.visible_box or one.amodal_box, one.amodal_box
+        assert (whole[0] <= visible[0], whole[1] <= visible[1]) == (True, True)
+        assert (visible[2] <= whole[2], visible[3] <= whole[3]) == (True, True)
+        assert min(whole) >= 0
+        assert (whole[2] <= 160, whole[3] <= 120) == (True, True)
+
+
 def test_a_nearer_cone_stands_lower_and_larger_in_the_picture():
     drawn = render(
         scene_with(cone(-1.0, 5.0, name="near"), cone(1.0, 15.0, name="far")), width=160, height=120

@@ -27,6 +27,7 @@ from vlmlab.core.seeding import rng_for
 
 WORLDS = {"driving": build_town, "indoor": build_kitchen}
 MASK_COVERAGE = 0.5
+Box = tuple[float, float, float, float]
 SURROUNDINGS = ("room_seed", "town")  # entries of the world that an object may match
 
 
@@ -204,10 +205,11 @@ def _annotate(
     annotations = []
     masks = {}
     for number, (item, mesh) in enumerate(zip(built.description.objects, built.meshes, strict=True)):
-        amodal = _clipped(pinhole.box_of(mesh.outline), pinhole)
+        amodal = _clipped(pinhole.box_of(mesh.corners[~mesh.veil].reshape(-1, 3)), pinhole)
         if amodal is None:
             continue
         coverage = film.coverage(number + 1)
+        visible = _box_of(coverage)
         mask = coverage >= MASK_COVERAGE
         pixels = int(mask.sum())
         if item.is_required:
@@ -218,8 +220,8 @@ def _annotate(
                 kind=item.kind,
                 concept=item.concept,
                 is_required=item.is_required,
-                visible_box=_box_of(coverage),
-                amodal_box=amodal,
+                visible_box=visible,
+                amodal_box=amodal if visible is None else _around(amodal, visible),
                 visible_pixels=pixels,
                 visible_fraction=visibility[item.id].fraction if item.is_required else float(pixels > 0),
             )
@@ -227,9 +229,7 @@ def _annotate(
     return tuple(annotations), masks
 
 
-def _clipped(
-    box: tuple[float, float, float, float] | None, pinhole: Pinhole
-) -> tuple[float, float, float, float] | None:
+def _clipped(box: Box | None, pinhole: Pinhole) -> Box | None:
     """Return a box cut to the frame; None when nothing of it is inside."""
     if box is None:
         return None
@@ -238,7 +238,12 @@ def _clipped(
     return (x_min, y_min, x_max, y_max) if x_max > x_min and y_max > y_min else None
 
 
-def _box_of(coverage: Floats) -> tuple[float, float, float, float] | None:
+def _around(one: Box, other: Box) -> Box:
+    """Return the box about two: rays at the rim of a pixel and steam reach a little beyond the corners."""
+    return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
+
+
+def _box_of(coverage: Floats) -> Box | None:
     """Return the bounds of all pixels that show anything of an object."""
     rows, columns = np.nonzero(coverage.max(1) > 0)[0], np.nonzero(coverage.max(0) > 0)[0]
     if not len(rows):
