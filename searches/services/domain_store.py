@@ -1,6 +1,7 @@
 """Every domain of the site: the built-in ones, those that people made, and each version that a run names."""
 
 import re
+import time
 from functools import lru_cache
 
 from django.db import IntegrityError, transaction
@@ -18,6 +19,8 @@ from vlmlab.core.scenes.catalogue import (
 from vlmlab.core.scenes.concepts import Domain
 
 TRIES_FOR_A_NUMBER = 5
+MOST_MISSING = 1_000
+MISSING_SECONDS = 10  # another process may keep the version any moment
 VERSION = re.compile(r"[0-9a-f]{12}")
 
 
@@ -34,7 +37,7 @@ def find_domain(ref: str) -> Domain:
     """
     slug, _, version = ref.partition("@")
     if version:
-        found = _kept_version(slug, version)
+        found = _kept_version(slug, version, was_missing_will_do=True)
         if found is not None:
             return found
         if slug in DOMAIN_SLUGS:
@@ -157,18 +160,39 @@ def keep_version(content: dict[str, object], *, note: str = "", by_id: int | Non
             if not tries_left:
                 raise
         else:
-            _stored.cache_clear()
+            _missing_until.pop((domain.slug, domain.version), None)
             return row
     raise AssertionError("unreachable")
 
 
-def _kept_version(slug: str, version: str) -> Domain | None:
+def _kept_version(slug: str, version: str, *, was_missing_will_do: bool = False) -> Domain | None:
+    """Return a kept version, or None.
+
+    Args:
+        slug: of the domain.
+        version: which one.
+        was_missing_will_do: whether a look of the last seconds that found nothing is believed: for lists that
+            name a version row after row, never where a domain's current version is wanted.
+    """
     found = shipped_domain(slug, version)
-    return found or (_stored(slug, version) if VERSION.fullmatch(version) else None)
+    if found is not None or not VERSION.fullmatch(version):
+        return found
+    now = time.monotonic()
+    if was_missing_will_do and now < _missing_until.get((slug, version), now):
+        return None
+    try:
+        return _stored(slug, version)
+    except DomainVersion.DoesNotExist:
+        if len(_missing_until) >= MOST_MISSING:
+            _missing_until.clear()
+        _missing_until[slug, version] = now + MISSING_SECONDS
+        return None
+
+
+_missing_until: dict[tuple[str, str], float] = {}
 
 
 @lru_cache(maxsize=64)
-def _stored(slug: str, version: str) -> Domain | None:
-    """Return a kept version; that there is none is remembered too: a version is kept before it is named."""
-    row = DomainVersion.objects.filter(slug=slug, version=version).first()
-    return domain_from(row.content) if row else None
+def _stored(slug: str, version: str) -> Domain:
+    """Return a kept version; only what is there is remembered for good, for it never changes."""
+    return domain_from(DomainVersion.objects.get(slug=slug, version=version).content)

@@ -5,9 +5,15 @@ import copy
 import pytest
 
 from searches.enums import RunState
-from searches.models import Campaign, DomainVersion, SearchRun
+from searches.models import Campaign, DomainRecord, DomainVersion, SearchRun
 from searches.services.domain_edits import add_domain, save_domain, set_archived
-from searches.services.domain_store import current_domain, find_domain, keep_domain, keep_version
+from searches.services.domain_store import (
+    current_domain,
+    current_domains,
+    find_domain,
+    keep_domain,
+    keep_version,
+)
 from searches.services.runs import pause_run, resume_run
 from tests.factories import make_user
 from tests.searches.engine import advance, as_new_process, scripted, start_run
@@ -132,3 +138,28 @@ def test_keeping_a_domain_of_ones_own_again_stores_nothing():
     keep_domain(current_domain("wet-drive"))
 
     assert DomainVersion.objects.count() == 1
+
+
+def test_a_version_that_was_looked_for_too_early_is_found_once_another_process_keeps_it():
+    checked = driving_with(slug="early-drive")
+    ref = f"early-drive@{checked.domain.version}"
+    with pytest.raises(ConceptError):
+        find_domain(ref)
+    DomainVersion.objects.create(  # as another process would, without a word to this one
+        slug="early-drive", version=checked.domain.version, number=1, content=checked.content
+    )
+    DomainRecord.objects.create(slug="early-drive", title="Early drive", version=checked.domain.version)
+
+    assert current_domain("early-drive").version == checked.domain.version
+    assert "early-drive" in [one.slug for one in current_domains()]
+    assert find_domain(ref).version == checked.domain.version
+
+
+def test_a_version_that_was_looked_for_too_early_is_found_once_this_process_keeps_it():
+    checked = driving_with(title="Kept in time")
+    ref = f"driving@{checked.domain.version}"
+    assert find_domain(ref) is load_domain("driving")
+
+    keep_version(checked.content)
+
+    assert find_domain(ref).rules[0].title == "Kept in time"
