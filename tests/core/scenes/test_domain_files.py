@@ -231,7 +231,7 @@ def test_too_many_sets_are_refused_before_they_are_made(content):
     checked = check_content(content)
 
     assert said(checked) == [
-        "max_size: There are more than 1,000,000 sets of 5 concepts. Lower the largest set, take concepts "
+        "max_size: There are more than 1,000,000 sets of up to 5 concepts. Lower the largest set, take concepts "
         "out, or say which of them exclude each other."
     ]
 
@@ -275,3 +275,55 @@ def test_markup_in_a_label_is_a_text_like_any_other(content):
 def test_a_file_is_written_in_yaml_or_json_only(content):
     with pytest.raises(ConceptError, match="There is no format “xml”"):
         write_domain_file(content, "xml")
+
+
+def test_sets_of_all_sizes_together_are_limited(content):
+    content["concepts"] += [{"id": f"thing_{number}"} for number in range(21)]
+    content["max_size"] = 8
+
+    checked = check_content(content)
+
+    assert said(checked) == [
+        "max_size: There are more than 1,000,000 sets of up to 8 concepts. Lower the largest set, take "
+        "concepts out, or say which of them exclude each other."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("section", "names", "problem"),
+    [
+        ("aliases", {"z" * 61: "cup"}, f"aliases: “{'z' * 60}…” cannot be a name."),
+        ("aliases", {"big: cup": "cup"}, "aliases: “big: cup” cannot be a name."),
+        (
+            "aliases",
+            {f"cup_of_{number}": "cup" for number in range(301)},
+            "aliases: There are 301. At most 300.",
+        ),
+        ("macros", {"a|b": ["cup"]}, "macros: “a|b” cannot be a name."),
+        ("distances_m", {"": [0, 1]}, "distances_m: “” cannot be a name."),
+        ("distances_m", {" near": [0, 1]}, "distances_m: “near” cannot be a name."),
+    ],
+)
+def test_names_are_short_few_and_fit_the_fields_of_the_editor(content, section, names, problem):
+    (found,) = said(check_content(content | {section: names}))
+
+    assert found.startswith(problem)
+
+
+def test_a_rule_names_at_most_sixteen_elements_and_one_constraint_asks_for_a_rule(content):
+    content["decides_by"] = "best_fit"
+    content["rules"][0]["when"] = {"elements": ["cup"] * 17}
+    content["constraints"] = [{"id": name, "type": "rule_must_match"} for name in ("A", "B")]
+
+    assert said(check_content(content)) == [
+        "rule 1 “sharp”, when.elements: There are 17 elements. At most 16.",
+        "constraint 2 “B”, type: Row 1 asks for a rule already. Take one of them out.",
+    ]
+
+
+def test_what_a_concept_changes_is_a_short_word(content):
+    content["concepts"][2] |= {"kind": "modifier", "sets": {"distance": "d" * 41}}
+
+    (found,) = said(check_content(content))
+
+    assert found.startswith("concept 3 “cat”, sets.distance: “ddd")

@@ -120,3 +120,11 @@ def test_nearest_lane_distance_is_none_when_all_stands_on_the_sidewalk():
     key = DRIVING.canonical(["light_green", "pedestrian", "on_sidewalk"])
 
     assert nearest_lane_distance(sample_driving(key, seed=4)) is None
+
+
+@pytest.mark.parametrize("distance", [0.0, 3.0])
+def test_the_slowest_car_that_does_not_brake_hits_as_well(distance):
+    verdict = collision_verdict("continue", distance_m=distance, kinematics=car(1e-5, 1e-300))
+
+    assert (verdict.will_collide, verdict.impact_speed_mps) == (True, pytest.approx(1e-5))
+    assert verdict.sentence == f"Driving on hits the object {distance:.1f} m ahead at 0.0 m/s."

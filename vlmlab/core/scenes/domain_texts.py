@@ -18,6 +18,9 @@ PLACEHOLDER = re.compile(r"\{[^{}\n]{0,40}\}")
 MAX_SLUG = 60
 MAX_RULES = 300
 MAX_CONSTRAINTS = 200
+MAX_ELEMENTS = 16  # of one rule; a set has at most 8 concepts
+MAX_NAMES: Mapping[str, int] = {"aliases": 300, "macros": 100, "distances_m": 40}
+NAME = re.compile(r"[^\s:,|@][^:,|\n]{0,59}")  # what the fields of the editor can hold, one a line
 MAX_JOINING = 10  # each doubles what must be looked at for every rule
 LONG_TEXTS = frozenset({"question", "answer_request", "reason_request", "description", "why"})
 MAX_CHARACTERS: Mapping[str, Mapping[str, int]] = {
@@ -60,7 +63,66 @@ def text_problems(file: DomainFile, line_of: LineOf) -> list[DomainProblem]:
     for section, (number, most, words) in counts.items():
         if number > most:
             found.append(_top(section, f"There are {number:,} {words}.", f"At most {most}.", line_of))
-    return found + _question(file, line_of)
+    return [*found, *_names(file, line_of), *_parts(file, line_of), *_question(file, line_of)]
+
+
+def _names(file: DomainFile, line_of: LineOf) -> list[DomainProblem]:
+    found = []
+    for section, most in MAX_NAMES.items():
+        names = getattr(file, section)
+        if len(names) > most:
+            found.append(_top(section, f"There are {len(names):,}.", f"At most {most}.", line_of))
+        for name in names:
+            if not NAME.fullmatch(name) or name != name.strip():
+                hint = "Write at most 60 characters without “:”, “,” and “|”."
+                message = f"{shown(name)} cannot be a name."
+                line = line_of((section, name))
+                found.append(DomainProblem(section, "", message, hint, line=line, section=section))
+    return found
+
+
+def _parts(file: DomainFile, line_of: LineOf) -> list[DomainProblem]:
+    """Return what lets one row grow without bounds: each part is looked at for every set."""
+    found = []
+    for number, rule in enumerate(file.rules):
+        if len(rule.when.elements) > MAX_ELEMENTS:
+            message = f"There are {len(rule.when.elements):,} elements."
+            found.append(
+                DomainProblem(
+                    row_name("rules", number, {"id": rule.id}),
+                    "when.elements",
+                    message,
+                    f"At most {MAX_ELEMENTS}.",
+                    line=line_of(("rules", number, "when", "elements")),
+                    section="rules",
+                )
+            )
+    matching = [number for number, one in enumerate(file.constraints) if one.type == "rule_must_match"]
+    for number in matching[1:]:
+        found.append(
+            DomainProblem(
+                row_name("constraints", number, {"id": file.constraints[number].id}),
+                "type",
+                f"Row {matching[0] + 1} asks for a rule already.",
+                "Take one of them out.",
+                line=line_of(("constraints", number, "type")),
+                section="constraints",
+            )
+        )
+    for number, concept in enumerate(file.concepts):
+        for attribute, value in concept.sets.items():
+            if not value.strip() or len(value) > MAX_CHARACTERS["concepts"]["distance"]:
+                found.append(
+                    DomainProblem(
+                        row_name("concepts", number, {"id": concept.id}),
+                        f"sets.{attribute}",
+                        f"{shown(value)} cannot be a {attribute}.",
+                        f"Write at most {MAX_CHARACTERS['concepts']['distance']} characters.",
+                        line=line_of(("concepts", number, "sets", attribute)),
+                        section="concepts",
+                    )
+                )
+    return found
 
 
 def _slug(file: DomainFile, line_of: LineOf) -> list[DomainProblem]:

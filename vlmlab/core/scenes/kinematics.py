@@ -59,16 +59,16 @@ def collision_verdict(
         return CollisionVerdict(
             None, stopping, 0.0, "Nothing stands in the lane, so there is nothing to hit."
         )
-    left = ego_speed**2 - 2 * deceleration * distance_m
-    impact = math.sqrt(left) if left > 1e-9 else 0.0
+    will_collide = stopping is None or stopping > distance_m + 1e-9
+    impact = math.sqrt(max(0.0, ego_speed**2 - 2 * deceleration * distance_m)) if will_collide else 0.0
     start = WORDS.get(action, f"Braking by {shares[action]:.0%}").capitalize()
-    if impact:
+    if will_collide:
         sentence = f"{start} hits the object {distance_m:.1f} m ahead at {impact:.1f} m/s."
     else:
         sentence = (
             f"{start} stops the car after {stopping:.1f} m, {distance_m - (stopping or 0):.1f} m short."
         )
-    return CollisionVerdict(impact > 0, stopping, impact, sentence)
+    return CollisionVerdict(will_collide, stopping, impact, sentence)
 
 
 def nearest_lane_distance(description: SceneDescription) -> float | None:

@@ -84,13 +84,13 @@ def enumerate_masks(
         count: number of concepts (at most 62).
         constraints: what each set must meet.
         max_size: the largest set size.
-        limit: the most sets of one size that are looked at.
+        limit: the most sets that are looked at, over all sizes.
 
     Returns:
         ``(n,)`` int64, read-only, sorted by size, then by mask.
 
     Raises:
-        UniverseTooLargeError: one size has more sets than ``limit``.
+        UniverseTooLargeError: there are more sets than ``limit``.
     """
     if not 0 < count <= 62:
         raise ValueError(f"count must be in 1..62, got {count}")
@@ -98,10 +98,12 @@ def enumerate_masks(
     clashes = [one.clash for one in constraints if one.exclusive or one.left]
     layer = np.zeros(1, dtype=np.int64)
     found: list[Masks] = []
+    looked_at = 0
     for size in range(1, max_size + 1):
-        if limit is not None and sum(int(np.searchsorted(layer, bit)) for bit in bits) > limit:
+        looked_at += sum(int(np.searchsorted(layer, bit)) for bit in bits)
+        if limit is not None and looked_at > limit:
             raise UniverseTooLargeError(
-                f"There are more than {limit:,} sets of {size} concepts.",
+                f"There are more than {limit:,} sets of up to {size} concepts.",
                 hint="Lower the largest set, take concepts out, or say which of them exclude each other.",
                 field="max_size",
             )
