@@ -105,6 +105,8 @@ def _allowed(info: FieldInfo) -> str:
         return "on, off"
     if get_origin(info.annotation) is tuple:
         return "concept ids"
+    if info.annotation is str:
+        return "a short name"
     limits = _limits(info)
     return f"{limits}, or empty" if type(None) in kinds else limits
 
