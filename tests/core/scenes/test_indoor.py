@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlmlab.core.errors import ConceptError
+from vlmlab.core.errors import ConceptError, GenerationError
 from vlmlab.core.scenes import indoor
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.indoor import sample_indoor
@@ -265,6 +266,25 @@ def test_every_thing_has_a_body_and_a_turn():
 def test_invalid_set_is_refused_with_its_reason():
     with pytest.raises(ConceptError, match="exclude each other"):
         sample_indoor(("glass_upright", "glass_tipped"), seed=1)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (("coffee_spill",), "There is no place for coffee_spill without glass_tipped."),
+        (("child_near_microwave",), "There is no place for child_near_microwave without microwave_open_hot."),
+        (("child_near_pan",), "There is no place for child_near_pan without pan_stove or pan_counter."),
+        (("barefoot_near_glass",), "There is no place for barefoot_near_glass without glass_floor."),
+        (("kitchen",), "This concept set puts nothing into the kitchen."),
+    ],
+)
+def test_what_a_domain_without_constraints_allows_but_no_kitchen_can_hold_is_no_scene(key, words):
+    loose = replace(INDOOR, constraints=())
+
+    with pytest.raises(GenerationError) as refused:
+        sample_indoor(key, seed=1, domain=loose)
+
+    assert refused.value.message == words
 
 
 def test_samplers_know_the_domain():

@@ -311,6 +311,15 @@ PLACES: dict[str, Place] = {
 }
 """What has a place of its own; everything else goes where its slot says."""
 
+COMPANY: dict[str, tuple[str, ...]] = {
+    "coffee_spill": ("glass_tipped",),
+    "child_near_microwave": ("microwave_open_hot",),
+    "child_far_microwave": ("microwave_open_hot",),
+    "child_near_pan": ("pan_stove", "pan_counter"),
+    "barefoot_near_glass": ("glass_floor",),
+}
+"""What stands beside one of other things, and has no place without; a changed domain may allow such sets."""
+
 ORDER = (
     *("cabinet_open", "cabinet_closed", "stove_on", "pan_stove", "towel_near", "towel_burning", "smoke"),
     *("glass_tipped", "coffee_spill", "microwave_open_hot", "pan_counter", "child_reaching"),

@@ -7,6 +7,7 @@ from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.indoor_camera import Subjects, aim, image_boxes, rate
 from vlmlab.core.scenes.indoor_places import (
     BURNER_X,
+    COMPANY,
     FIRE_SLOTS,
     ORDER,
     FloatArray,
@@ -47,8 +48,10 @@ def find_kitchen_layout(kinds: Sequence[str], *, seed: int, attempt: int) -> Kit
         attempt: number of layouts that were rejected before.
 
     Raises:
-        GenerationError: no trial was free of overlaps.
+        GenerationError: no trial was free of overlaps, there is nothing to see, or what a thing stands beside
+            is missing.
     """
+    _check_company(kinds)
     for round_number in range(ROUNDS):
         purpose = (attempt,) if round_number == 0 else (attempt, round_number)
         layout = _best_of_round(kinds, seed=seed, purpose=purpose, first_trial=round_number * TRIALS)
@@ -58,6 +61,19 @@ def find_kitchen_layout(kinds: Sequence[str], *, seed: int, attempt: int) -> Kit
         "The things of this concept set do not fit into one kitchen.",
         hint="Take one thing or one person out.",
     )
+
+
+def _check_company(kinds: Sequence[str]) -> None:
+    if not kinds:
+        raise GenerationError("This concept set puts nothing into the kitchen.", hint="Add a thing.")
+    for kind in kinds:
+        others = COMPANY.get(kind)
+        if others and not set(others) & set(kinds):
+            wanted = " or ".join(others)
+            raise GenerationError(
+                f"There is no place for {kind} without {wanted}.",
+                hint=f"Add {wanted} to the set, or a constraint that asks for it to the domain.",
+            )
 
 
 def add_distractors(layout: KitchenLayout, kinds: Sequence[str], *, seed: int) -> dict[str, Placed]:
