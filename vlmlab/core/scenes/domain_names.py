@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from vlmlab.core.scenes.anchors import PLACES
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, DomainFile, RuleRow, load_domain
 from vlmlab.core.scenes.domain_problems import DomainProblem, did_you_mean, shown
+from vlmlab.core.scenes.domain_rows import THING_KINDS
 from vlmlab.core.scenes.domain_shape import row_name
 
 LineOf = Callable[..., int | None]
@@ -264,6 +266,23 @@ class NameChecks:
                     "concepts", number, "kind", f"The built-in world {world} draws it as {kind}.",
                     hint=f"Write “kind: {kind}”.",
                 )  # fmt: skip
+        if world == "driving":
+            self._places_on_road()
+
+    def _places_on_road(self) -> None:
+        """Note what would have no place on a road: things without a distance, and unknown placements."""
+        hint = f"Write one of: {', '.join(PLACES)}."
+        for number, row in enumerate(self.file.concepts):
+            is_thing = row.kind in THING_KINDS
+            if is_thing and not row.distance:
+                self.add(
+                    "concepts", number, "distance", "A thing on a road needs a distance.",
+                    hint=f"Write one of: {', '.join(self.file.distances_m)}.",
+                )  # fmt: skip
+            if is_thing and row.placement not in PLACES:
+                self.add("concepts", number, "placement", "It has no place on a road.", hint=hint)
+            if row.sets.get("placement", "lane") not in PLACES:
+                self.add("concepts", number, "sets", "It moves things to no place on a road.", hint=hint)
 
     def _known(self, section: str, number: int, field: str, ids: Iterable[str]) -> None:
         for message, hint in self._unknown(ids):
