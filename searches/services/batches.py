@@ -17,9 +17,10 @@ from searches.services.prerender import draw_ahead, share_batch
 from searches.services.scene_sources import scene_source
 from searches.services.sut_signals import progressed, stopping_when
 from searches.services.suts import LoadedSut, asking_of
-from vlmlab.core.errors import DrawingStoppedError
+from vlmlab.core.errors import DrawingStoppedError, VlmLabError
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
 from vlmlab.core.revelio.types import Query
+from vlmlab.core.scenes.scene import SceneSource
 from vlmlab.core.suts.asking import choice_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
 
@@ -72,6 +73,7 @@ class Batch:
 
     Attributes:
         fingerprint: of the system as it was loaded.
+        pictures: identity of what made the pictures.
         change: what became of the system while it answered (a device that ran out of memory), "" for nothing.
     """
 
@@ -80,6 +82,7 @@ class Batch:
     sut_seconds: float
     fingerprint: str
     change: str = ""
+    pictures: str = ""
 
     @property
     def sent(self) -> list[SutReply]:
@@ -108,10 +111,14 @@ def answer_batch(
 
     Raises:
         BatchInterrupted: ``should_stop`` said so before all was asked.
+        VlmLabError: the pictures of this run are not made any more as when it began.
     """
     started = time.monotonic()
+    config = live.config
+    source = scene_source(live.domain, config.backend, width=config.image_width, height=config.image_height)
+    _check_same_pictures(run, source)
     share_batch(run, live, queries)
-    prepared, render_ms = _draw(run, live, queries, should_stop)
+    prepared, render_ms = _draw(run, live, queries, source=source, should_stop=should_stop)
     drawn = time.monotonic()
     crash_point("after_scenes")
     fingerprint, asking = sut.info.fingerprint, asking_of(run.sut)
@@ -139,7 +146,8 @@ def answer_batch(
             )
         )
     change = "" if is_same_system else sut.info.details.get("batch size", "its identity changed")
-    return Batch(tuple(samples), drawn - started, time.monotonic() - drawn, sut.fingerprint, change)
+    asked_seconds = time.monotonic() - drawn
+    return Batch(tuple(samples), drawn - started, asked_seconds, sut.fingerprint, change, source.identity)
 
 
 def _ask(
@@ -161,11 +169,29 @@ def _ask(
     return replies
 
 
+def _check_same_pictures(run: SearchRun, source: SceneSource) -> None:
+    """Make sure that a run never mixes pictures of two makers, as it never mixes two systems.
+
+    Raises:
+        VlmLabError: its pictures are not made any more as when it began.
+    """
+    if run.checkpoint.get("pictures", source.identity) != source.identity:
+        raise VlmLabError(
+            "Pictures are not made any more as when this run began.",
+            hint="The picture source, its dataset or the renderer has changed. Undo that and resume, or copy "
+            "the settings to search with pictures as they are made now.",
+        )
+
+
 def _draw(
-    run: SearchRun, live: LiveSearch, queries: Sequence[Query], should_stop: Callable[[], bool]
+    run: SearchRun,
+    live: LiveSearch,
+    queries: Sequence[Query],
+    *,
+    source: SceneSource,
+    should_stop: Callable[[], bool],
 ) -> tuple[list[PreparedSample], list[float]]:
     config = live.config
-    source = scene_source(live.domain, config.backend, width=config.image_width, height=config.image_height)
     prepared, times = [], []
     with billed(run, config, source) as source, stopping_when(should_stop):
         for query in queries:

@@ -118,6 +118,7 @@ def counter_values(
             "version": CHECKPOINT_VERSION,
             "fruitless_batches": fruitless,
             "fingerprint": run.checkpoint.get("fingerprint") or batch.fingerprint,
+            "pictures": run.checkpoint.get("pictures") or batch.pictures,
             "asked_in": run.checkpoint.get("asked_in") or question_words(asking_of(run.sut)),
             "unanswered_because": "",
             "is_refused": is_refused(run.sut, batch.sent),

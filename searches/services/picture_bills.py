@@ -1,6 +1,6 @@
 """What making pictures costs: checked against the limit of a run before, written down whatever happens."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -36,10 +36,19 @@ class BilledSource:
         source: what makes the pictures.
         left_usd: what may still be spent; None without a limit.
         most_usd: the most that one picture can cost; None when its price is unknown.
+        on_paid: takes the bill as soon as something was paid, for a process that is killed writes no more.
     """
 
-    def __init__(self, source: SceneSource, *, left_usd: float | None, most_usd: float | None) -> None:
+    def __init__(
+        self,
+        source: SceneSource,
+        *,
+        left_usd: float | None,
+        most_usd: float | None,
+        on_paid: Callable[[PictureBill], None] | None = None,
+    ) -> None:
         self._source, self._left_usd, self._most_usd = source, left_usd, most_usd
+        self._on_paid = on_paid
         self.bill = PictureBill()
 
     @property
@@ -58,15 +67,23 @@ class BilledSource:
         try:
             scene = self._source.generate(concepts, seed=seed)
         except GenerationError as error:
-            self.bill.cost_usd += float(getattr(error, "cost_usd", 0.0))
             if not isinstance(error, SourceAwayError):
-                self.bill.n_refusals += int(getattr(error, "n_refusals", 0)) or 1
+                self.bill.n_refusals += error.n_refusals or 1
             if not isinstance(error, DrawingStoppedError):
                 self.bill.last_error = str(error)
+            self._paid(error.cost_usd)
             raise
         self.bill.n_pictures += 1
-        self.bill.cost_usd += scene.cost_usd
+        self._paid(scene.cost_usd)
         return scene
+
+    def _paid(self, cost_usd: float) -> None:
+        self.bill.cost_usd += cost_usd
+        if self._left_usd is not None:
+            self._left_usd -= cost_usd
+        if cost_usd and self._on_paid is not None:
+            self._on_paid(self.bill)
+            self.bill = PictureBill()
 
     def _check_left(self) -> None:
         if self._left_usd is None or self._most_usd == 0:
@@ -76,7 +93,7 @@ class BilledSource:
                 "The price of a picture is unknown, so the spending limit of this run cannot be kept.",
                 hint="Enter it on the picture source's page or take the limit away, then resume.",
             )
-        left = self._left_usd - self.bill.cost_usd
+        left = self._left_usd
         if self._most_usd > left + SMALLEST_USD:
             raise SpendingLimitError(
                 f"The spending limit of this run is reached: the next picture may cost up to "
@@ -100,6 +117,7 @@ def billed(run: SearchRun, config: RevelioConfig, source: SceneSource) -> Iterat
         source,
         left_usd=None if cap is None else cap - run.spend_usd,
         most_usd=most_a_picture_costs(row),
+        on_paid=lambda bill: _write(run, row, bill),
     )
     try:
         yield counted

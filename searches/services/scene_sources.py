@@ -68,7 +68,7 @@ def _loaded(source: PictureSource, domain: Domain, width: int, height: int) -> S
         domain.ref,
         (width, height),
         json.dumps(source.params, sort_keys=True),
-        (*tokens, pool, source.presence_sut_id),
+        (*tokens, pool, source.presence_sut_id, getattr(context.presence, "identity", "")),
         str(settings.SCENE_CACHE_DIR),
     )
     if key not in _kept:

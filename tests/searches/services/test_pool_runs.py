@@ -1,5 +1,6 @@
 """A search whose pictures are photographs: from launch to samples, and again after a restart."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -7,9 +8,11 @@ from django.core.management import CommandError, call_command
 
 from searches.enums import RunState, TrialStatus
 from searches.launch import start_campaign
-from searches.models import PictureSource, Sample
+from searches.models import PictureSource, Sample, SearchRun, SutRecord
 from searches.services import scene_sources
-from searches.services.picture_bills import BilledSource
+from searches.services.picture_bills import BilledSource, billed
+from searches.services.runs import resume_run
+from searches.services.slice_ends import SliceEnd
 from searches.services.source_checks import check_launch
 from searches.services.spending import SpendingLimitError
 from tests.doubles import FlatSceneSource
@@ -125,6 +128,69 @@ def test_a_changed_source_is_loaded_afresh(photos):
     after = scene_sources.scene_source(DRIVING, "photos", width=64, height=48)
 
     assert (before.identity == after.identity, "match=exact" in after.identity) == (False, True)
+
+
+def test_a_run_never_mixes_pictures_of_two_makers(photos):
+    run = start_run(stopping_sut(), **CONFIG)
+    advance(run, slice_seconds=0.0)
+    before = run.n_inferences
+    PictureSource.objects.update(params={"match": "exact", "fit": "contain"})
+
+    assert advance(run) == SliceEnd.FAILED
+
+    assert (run.state, run.n_inferences > 0, run.n_inferences) == (RunState.FAILED, True, before)
+    assert run.error == "Pictures are not made any more as when this run began."
+    PictureSource.objects.update(params={"match": "contains", "fit": "contain"})
+    resume_run(run, by=None)
+    assert advance(run) == SliceEnd.FINISHED
+
+
+def test_a_dataset_that_grew_meanwhile_stops_a_run_too(photos):
+    run = start_run(stopping_sut(), **CONFIG)
+    advance(run, slice_seconds=0.0)
+    first = photos.dataset.pictures.first()
+    first.pk, first.order, first.file_name = None, 99, "99.png"
+    first.save()
+
+    assert advance(run) == SliceEnd.FAILED
+
+
+def test_another_second_look_makes_another_source(photos):
+    looking = make_sut("looker", params={"default": "T", "rules": []})
+    address, key = "https://api.example.com/v1", None
+    params = {"provider": "openai", "model": "m", "base_url": address, "price_usd_per_picture": 0.04}
+    PictureSource.objects.filter(pk=photos.pk).update(
+        kind="image_api", params=params, api_key=key, presence_sut=looking
+    )
+
+    def identity():
+        return scene_sources.scene_source(DRIVING, "photos", width=64, height=48).identity
+
+    before = identity()
+    SutRecord.objects.update(params={"default": "F", "rules": []})
+
+    assert before != identity() == identity()
+
+
+def test_what_a_picture_cost_is_written_before_the_next_one_is_made(photos):
+    run = start_run(stopping_sut(), **CONFIG)
+    spent = []
+
+    class Watched(Priced):
+        def generate(self, concepts, *, seed):
+            spent.append(round(SearchRun.objects.get(pk=run.pk).spend_usd, 6))
+            return super().generate(concepts, seed=seed)
+
+    with billed(run, RevelioConfig(**CONFIG), Watched()) as source:
+        for concepts in (("cone",), ("cyclist",), ("cone",)):
+            with suppress(GenerationError):
+                source.generate(concepts, seed=1)
+
+    photos.refresh_from_db()
+    assert spent == [0.0, 0.1, 0.3]
+    assert (photos.n_pictures, photos.n_refusals, photos.last_error) == (2, 2, "Refused.")
+    assert photos.spend_usd == pytest.approx(0.4)
+    assert run.spend_usd == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
