@@ -20,7 +20,7 @@ from scenic.simulators.carla.utils import utils as scenic_utils
 
 from tests.core.scenes.render.carla import fake_carla
 from tests.core.scenes.render.carla.fake_carla import RefusedError, in_front_of
-from vlmlab.core.errors import ConceptError, GenerationError, SourceAwayError
+from vlmlab.core.errors import ConceptError, DrawingStoppedError, GenerationError, SourceAwayError
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.masks import decode_mask
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
@@ -282,7 +282,7 @@ def test_order_to_stop_ends_between_attempts_and_each_gives_a_sign_of_life(serve
     )
     made = make_carla_source(DRIVING, params, context, width=WIDTH, height=HEIGHT)
 
-    with pytest.raises(SourceAwayError, match="Stopped before the scene was made"):
+    with pytest.raises(DrawingStoppedError, match="asked to stop before the scene was made"):
         made.generate(DRIVING.canonical(ON_FOOT), seed=3)
 
     assert len(signs) == 4

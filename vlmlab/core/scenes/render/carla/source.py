@@ -5,7 +5,7 @@ import json
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from vlmlab.core.errors import ConceptError, GenerationError, SourceAwayError
+from vlmlab.core.errors import ConceptError, DrawingStoppedError, GenerationError
 from vlmlab.core.images import encode_png
 from vlmlab.core.scenes.anchors import anchor_graph
 from vlmlab.core.scenes.concepts import Domain
@@ -86,7 +86,7 @@ class CarlaSource:
 
         Raises:
             GenerationError: no attempt showed every required object, or CARLA lacks something.
-            SourceAwayError: the server is away.
+            SourceAwayError: the server is away, or (DrawingStoppedError) the worker was asked to stop.
             ConceptError: the set is not valid in the domain.
         """
         reason = self._domain.why_invalid(concepts)
@@ -144,7 +144,7 @@ class CarlaSource:
         """Give a sign of life, and end where the batch is to end."""
         self._on_progress()
         if self._should_stop():
-            raise SourceAwayError("Stopped before the scene was made.", hint="Start the run again.")
+            raise DrawingStoppedError("The worker was asked to stop before the scene was made.")
 
     def _provenance(self, sampled: SampledScene, shot: Shot) -> dict[str, str]:
         poses = [[actor.concept, actor.actor_id, *actor.pose] for actor in shot.actors]
