@@ -27,7 +27,8 @@ class Telling:
     """A round as its page shows it.
 
     Attributes:
-        number: of the picture in hand, from 1; ``total`` pictures in all.
+        number: of the picture in hand, from 1; ``total`` pictures in all, without those that were not drawn.
+        problem: why pictures could not be drawn, "" when none failed.
         job: that draws the picture in hand; None when the round is over.
         last: what was answered before.
     """
@@ -39,6 +40,7 @@ class Telling:
     job: Job | None
     last: ConceptNaming | None
     n_right: int
+    problem: str = ""
 
     @property
     def is_drawn(self) -> bool:
@@ -85,23 +87,24 @@ def start_telling(domain: Domain, *, by: User) -> UUID:
 
 def telling(group: UUID, *, by: User) -> Telling | None:
     """Return a person's round, or None when there is none; pictures that cannot be drawn are left out."""
-    jobs = list(
-        Job.objects.filter(group=group, kind=JobKind.RENDER_SCENE, created_by=by)
-        .exclude(state=JobState.FAILED)
-        .order_by("created_at")
+    asked = list(
+        Job.objects.filter(group=group, kind=JobKind.RENDER_SCENE, created_by=by).order_by("created_at")
     )
-    if not jobs or "asked" not in jobs[0].params:
+    if not asked or "asked" not in asked[0].params:
         return None
+    jobs = [job for job in asked if job.state != JobState.FAILED]
+    failed = next((job for job in asked if job.state == JobState.FAILED), None)
     answers = {one.job_id: one for one in ConceptNaming.objects.filter(job_id__in=[job.pk for job in jobs])}
     waiting = [job for job in jobs if job.pk not in answers]
     return Telling(
         group=group,
-        domain=find_domain(jobs[0].params["domain"]),
+        domain=find_domain(asked[0].params["domain"]),
         number=len(answers) + 1,
         total=len(jobs),
         job=waiting[0] if waiting else None,
         last=max(answers.values(), key=lambda one: one.pk, default=None),
         n_right=sum(one.is_right for one in answers.values()),
+        problem=f"{failed.error} {failed.hint}".strip() if failed else "",
     )
 
 

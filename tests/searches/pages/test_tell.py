@@ -140,6 +140,21 @@ def test_a_picture_that_cannot_be_drawn_is_left_out(browser):
     assert "Picture 1 of 9" in browser.get(f"/tell/{group}/").content.decode()
 
 
+def test_a_round_without_any_picture_ends_and_says_why(browser):
+    group, jobs = begin(browser)
+    Job.objects.filter(pk__in=[job.pk for job in jobs]).update(
+        state=JobState.FAILED, error="The disk is full.", hint="Make room."
+    )
+
+    answer = browser.get(f"/tell/{group}/")
+
+    page = answer.content.decode()
+    assert (answer.status_code, "hx-trigger" in page) == (200, False)
+    assert "No picture could be drawn" in page
+    assert "The disk is full. Make room." in page
+    assert "Another round" in page
+
+
 def test_a_round_ends_with_how_many_were_told(browser):
     group, jobs = begin(browser, "driving")
     draw(*jobs)
