@@ -21,7 +21,7 @@ QUOTED = [
     DOCS / f"{name}.md"
     for name in (
         *("troubleshooting", "first_search", "systems", "systems_remote", "reading_replies"),
-        *("findings", "api"),
+        *("findings", "api", "datasets", "own_domains", "picture_sources"),
     )
 ]
 SOURCES = ("searches", "vlmlab")
@@ -81,12 +81,13 @@ def test_every_named_command_exists(path: Path) -> None:
     assert named - set(get_commands()) - FOREIGN_COMMANDS == set()
 
 
-def test_the_page_of_the_architecture_names_every_module_of_the_systems_and_no_other() -> None:
+@pytest.mark.parametrize("package", ["vlmlab/core/suts", "vlmlab/core/scenes"])
+def test_the_page_of_the_architecture_names_every_module_of_a_package_and_no_other(package: str) -> None:
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
-    table = text.partition("| Module of `vlmlab/core/suts/`")[2].partition("\n\n")[0]
+    table = text.partition(f"| Module of `{package}/`")[2].partition("\n\n")[0]
     cells = [row.split("|")[1] for row in table.splitlines()[2:]]
     patterns = set(re.findall(r"`([a-z_*]+)`", " ".join(cells)))
-    modules = {path.stem for path in (ROOT / "vlmlab/core/suts").glob("[a-z]*.py")}
+    modules = {path.stem for path in (ROOT / package).glob("[a-z]*.py")}
 
     assert {one for one in modules if not any(fnmatch(one, pattern) for pattern in patterns)} == set()
     assert {pattern for pattern in patterns if not any(fnmatch(one, pattern) for one in modules)} == set()
@@ -174,7 +175,7 @@ def test_quoted_words_are_those_of_the_lab(path: Path) -> None:
     "name",
     [
         *("first_search.md", "troubleshooting.md", "domains.md", "systems.md", "systems_remote.md"),
-        *("reading_replies.md", "api.md"),
+        *("reading_replies.md", "api.md", "datasets.md", "own_domains.md", "picture_sources.md"),
     ],
 )
 def test_bold_words_stand_on_a_page_of_the_site(name: str) -> None:
