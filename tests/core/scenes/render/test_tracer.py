@@ -7,7 +7,7 @@ from vlmlab.core.scenes.render.atmosphere import Atmosphere
 from vlmlab.core.scenes.render.mesh import Material, paint
 from vlmlab.core.scenes.render.primitives import box, quad
 from vlmlab.core.scenes.render.shading import bounced_light, light_surface, read_surface
-from vlmlab.core.scenes.render.tracer import SKY, Geometry, LoneObject
+from vlmlab.core.scenes.render.tracer import FAR_AWAY, SKY, Geometry, LoneObject
 from vlmlab.core.seeding import rng_for
 
 DOWN = np.array([[0, 0, -1]], np.float32)
@@ -134,7 +134,9 @@ def test_atmosphere_reads_its_own_entries_and_leaves_the_rest():
     assert air == Atmosphere(fog=0.04, sun=(1, 2, 3))
 
 
-def test_lone_object_is_hit_whatever_stands_in_front_elsewhere():
+def test_lone_object_says_how_far_it_is_whatever_stands_in_front_elsewhere():
     alone = LoneObject(box((1, 1, 1), paint(0.5)))
 
-    assert alone.is_hit(np.repeat(point(0, 0, 3), 2, 0), np.concatenate([DOWN, UP])).tolist() == [True, False]
+    distances = alone.distances(np.repeat(point(0, 0, 3), 2, 0), np.concatenate([DOWN, UP]))
+
+    assert distances.tolist() == [2.5, float(FAR_AWAY)]

@@ -161,10 +161,6 @@ class LoneObject:
     def __init__(self, mesh: Mesh) -> None:
         self._casting = _Casting(mesh.corners, np.nonzero(~mesh.veil)[0])
 
-    def is_hit(self, origins: Floats, directions: Floats) -> Bools:
-        """Return whether each ray meets the mesh."""
-        return self._casting.blocked(origins, directions)
-
     def distances(self, origins: Floats, directions: Floats) -> Floats:
         """Return how far each ray goes until it meets the mesh; ``FAR_AWAY`` where it misses."""
         return self._casting.first(origins, directions).distance

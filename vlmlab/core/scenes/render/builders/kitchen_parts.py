@@ -1,7 +1,5 @@
 """Parts that several kitchen things share: glass, puddles, plumes, flames, mugs, pans."""
 
-from itertools import pairwise
-
 import numpy as np
 
 from vlmlab.core.scenes.render import kitchen_textures
@@ -222,9 +220,3 @@ def sheet(points: np.ndarray, material: Material) -> Mesh:
     return triangles(
         points.reshape(-1, 3), faces, material, uvs=uvs.reshape(-1, 2), normals=normals.reshape(-1, 3)
     )
-
-
-def ribbon(points: list[tuple[float, float, float]], radius: float, material: Material) -> Mesh:
-    """Return straight round rods from point to point with round joints."""
-    rods = [tube([first, second], radius, material, around=8) for first, second in pairwise(points)]
-    return merge([*rods, *(sphere(radius, material, around=8).moved(*point) for point in points)])
