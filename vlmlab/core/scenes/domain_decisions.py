@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vlmlab.core.scenes.concepts import Concept, Domain
-from vlmlab.core.scenes.rules import EntityCondition, Rule
+from vlmlab.core.scenes.rules import EntityCondition, Rule, fit_rank
 from vlmlab.core.scenes.universe import Masks
 
 Deciders = npt.NDArray[np.int64]
@@ -38,13 +38,8 @@ def _in_deciding_order(domain: Domain) -> Sequence[int]:
     positions = range(len(domain.rules))
     if domain.decides_by == "first":
         return positions
-    severities = list(domain.actions)
-
-    def rank(position: int) -> tuple[int, int, int, str]:
-        rule = domain.rules[position]
-        return (-len(rule.condition.elements), severities.index(rule.action), rule.priority, rule.id)
-
-    return sorted(positions, key=rank)
+    severities = tuple(domain.actions)
+    return sorted(positions, key=lambda position: fit_rank(domain.rules[position], severities=severities))
 
 
 def _holds(domain: Domain, rule: Rule, masks: Masks, *, placed: "_PlacedEntities") -> Flags:

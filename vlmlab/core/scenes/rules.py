@@ -188,13 +188,9 @@ def best_decision(rules: Sequence[Rule], key: Sequence[str], *, severities: Sequ
 
 def by_fit(rules: Sequence[Rule], *, severities: Sequence[str]) -> list[Rule]:
     """Return rules that match one set, the one that decides first, as ``best_decision`` orders them."""
+    return sorted(rules, key=lambda rule: fit_rank(rule, severities=severities))
 
-    def rank(rule: Rule) -> tuple[int, int, int, str]:
-        return (
-            -len(rule.condition.elements),
-            severities.index(rule.action),
-            rule.priority,
-            rule.id,
-        )
 
-    return sorted(rules, key=rank)
+def fit_rank(rule: Rule, *, severities: Sequence[str]) -> tuple[int, int, int, str]:
+    """Return what rules that match one set are sorted by; the smallest decides."""
+    return (-len(rule.condition.elements), severities.index(rule.action), rule.priority, rule.id)
