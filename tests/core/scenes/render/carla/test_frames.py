@@ -11,11 +11,8 @@ from scenic.simulators.carla.utils import utils as scenic_utils
 
 from vlmlab.core.scenes.render.carla.frames import (
     CAMERA_AHEAD_M,
-    CarlaPose,
     EgoFrame,
     camera_mount,
-    from_carla,
-    to_carla,
 )
 from vlmlab.core.scenes.scene import Camera
 
@@ -35,46 +32,18 @@ def test_car_that_faces_west_has_north_on_its_right():
     frame = EgoFrame.of(50.0, 1.75, math.pi / 2)
 
     assert frame.from_world(50.0 - 0.695 - 8.0, 1.75 + 2.0) == pytest.approx((2.0, 8.0))
-    assert frame.to_world(2.0, 8.0) == pytest.approx((41.305, 3.75))
     assert frame.yaw_of(math.pi) == pytest.approx(math.pi / 2)
 
 
-@pytest.mark.parametrize(
-    ("heading_deg", "yaw_deg"),
-    # Scenic: 0 = north, counter-clockwise. CARLA: 0 = east, clockwise; so north is -90, west 180, south 90.
-    [(0, -90), (90, 180), (180, 90), (-90, 0), (45, -135), (-45, -45)],
-)
-def test_heading_becomes_a_clockwise_yaw_in_degrees(heading_deg, yaw_deg):
-    pose = to_carla(3.0, 4.0, 0.5, heading=math.radians(heading_deg))
+@given(metres, metres, angles, metres, metres)
+def test_what_is_right_of_the_car_is_at_positive_y_of_its_carla_frame(x, y, heading, there_x, there_y):
+    right, ahead = EgoFrame.of(x, y, heading).from_world(there_x, there_y)
+    transform = carla.Transform(
+        scenic_utils.scenicToCarlaLocation(Vector(x, y, 0)),
+        scenic_utils.scenicToCarlaRotation(Orientation.fromEuler(heading, 0, 0)),
+    )
 
-    assert pose == CarlaPose(3.0, -4.0, 0.5, 0.0, pytest.approx(yaw_deg))
-
-
-@given(metres, metres, angles)
-def test_there_and_back_again(x, y, heading):
-    back = from_carla(to_carla(x, y, 0.2, heading=heading))
-
-    assert back == pytest.approx((x, y, 0.2, heading), abs=1e-9)
-
-
-@given(metres, metres, angles)
-def test_conversion_agrees_with_the_one_that_scenic_spawns_with(x, y, heading):
-    pose = to_carla(x, y, 0.0, heading=heading)
-    place = scenic_utils.scenicToCarlaLocation(Vector(x, y, 0))
-    turn = scenic_utils.scenicToCarlaRotation(Orientation.fromEuler(heading, 0, 0))
-
-    assert (place.x, place.y) == pytest.approx((pose.x, pose.y), abs=1e-4)
-    assert math.remainder(turn.yaw - pose.yaw, 360) == pytest.approx(0, abs=1e-3)
-
-
-@given(metres, metres, angles, st.floats(-8, 8), st.floats(1, 40))
-def test_what_is_right_of_the_car_is_at_positive_y_of_its_carla_frame(x, y, heading, right, ahead):
-    frame = EgoFrame.of(x, y, heading)
-    there_x, there_y = frame.to_world(right, ahead)
-    car, thing = to_carla(x, y, 0, heading=heading), to_carla(there_x, there_y, 0, heading=0)
-    transform = carla.Transform(carla.Location(car.x, car.y, 0), carla.Rotation(yaw=car.yaw))
-
-    offset = carla.Location(thing.x, thing.y, 0) - transform.location
+    offset = scenic_utils.scenicToCarlaLocation(Vector(there_x, there_y, 0)) - transform.location
 
     forward, side = transform.get_forward_vector(), transform.get_right_vector()
     assert offset.x * forward.x + offset.y * forward.y == pytest.approx(ahead + CAMERA_AHEAD_M, abs=1e-2)

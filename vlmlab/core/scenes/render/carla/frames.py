@@ -49,24 +49,9 @@ class EgoFrame:
         cosine, sine = math.cos(self.heading), math.sin(self.heading)
         return dx * cosine + dy * sine, dy * cosine - dx * sine
 
-    def to_world(self, right: float, ahead: float) -> tuple[float, float]:
-        """Return a point of our frame in Scenic's world."""
-        cosine, sine = math.cos(self.heading), math.sin(self.heading)
-        return self.x + right * cosine - ahead * sine, self.y + right * sine + ahead * cosine
-
     def yaw_of(self, heading: float) -> float:
         """Return a heading of Scenic's world as a yaw of ours, in (-pi, pi]."""
         return _half_turns(heading - self.heading)
-
-
-def to_carla(x: float, y: float, z: float, *, heading: float) -> CarlaPose:
-    """Return a pose of Scenic's world as CARLA has it."""
-    return CarlaPose(x, -y, z, 0.0, math.degrees(_half_turns(-heading - math.pi / 2)))
-
-
-def from_carla(pose: CarlaPose) -> tuple[float, float, float, float]:
-    """Return x, y, z and heading in Scenic's world of a pose that CARLA reports."""
-    return pose.x, -pose.y, pose.z, _half_turns(-math.radians(pose.yaw) - math.pi / 2)
 
 
 def camera_mount(camera: Camera) -> CarlaPose:
