@@ -22,9 +22,10 @@ from searches.services.dataset_imports_rows import (
     Notes,
     PictureFinder,
     Refusal,
+    printable,
 )
 from searches.services.dataset_imports_table import read_table, table_rows
-from searches.services.datasets import free_slug
+from searches.services.datasets import free_slug, store_dataset
 from searches.services.domain_store import current_domain
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.concepts import Domain
@@ -161,7 +162,7 @@ def _import(
     if not wish.title.strip():
         raise ConfigError("Give the dataset a title.", field="title")
     domain = current_domain(wish.domain)
-    slug = free_slug(wish.title, wish.slug)
+    free_slug(wish.title, wish.slug)  # one that is taken is told before the work
     notes = read_notes(files, domain, wish.mapping, limits=limits)
     gathering = PictureGathering(files, domain, max_pixels=limits.max_pixels)
     for done, picture in enumerate(notes.pictures.values(), start=1):
@@ -171,13 +172,13 @@ def _import(
     if not gathering.rows or (wish.is_strict and refused):
         raise _all_refused(refused, is_strict=wish.is_strict)
     recipe = {
-        "upload": name[:200],
+        "upload": printable(name[:200]),
         "n_refused": len(refused),
         "refused": [{"where": one.where, "reason": one.reason} for one in refused[:MOST_REFUSALS_SHOWN]],
         "remarks": notes.remarks[:MOST_REFUSALS_SHOWN],
         "mapping": dict(wish.mapping),
     }
-    dataset = _stored(gathering.rows, wish, slug=slug, domain=domain, recipe=recipe, by=by)
+    dataset = _stored(gathering.rows, wish, domain=domain, recipe=recipe, by=by)
     return ImportReport(dataset, len(gathering.rows), refused, tuple(notes.remarks))
 
 
@@ -228,14 +229,13 @@ def _stored(
     rows: list[DatasetPicture],
     wish: ImportWish,
     *,
-    slug: str,
     domain: Domain,
     recipe: dict[str, Any],
     by: User | None,
 ) -> Dataset:
-    dataset = Dataset.objects.create(
-        slug=slug,
-        title=wish.title.strip()[:120],
+    dataset = store_dataset(
+        wish.title,
+        wish.slug,
         description=wish.description.strip(),
         origin=DatasetOrigin.SAMPLE if wish.is_sample else DatasetOrigin.UPLOAD,
         state=DatasetState.READY,

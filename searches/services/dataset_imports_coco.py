@@ -16,6 +16,7 @@ from searches.services.dataset_imports_rows import (
     Refusal,
     RowError,
     number_in,
+    printable,
 )
 from vlmlab.core.scenes.concepts import Domain
 
@@ -85,7 +86,7 @@ class CocoReader:
         name = row.get("name")
         if not isinstance(name, str) or not name.strip():
             raise RowError("the category has no name")
-        self._labels[_id_of(row, "id")] = name.strip()[:MOST_LABEL_CHARACTERS]
+        self._labels[_id_of(row, "id")] = printable(name.strip()[:MOST_LABEL_CHARACTERS])
 
     def _image(self, row: Mapping[str, Any], where: str) -> None:
         number, name = _id_of(row, "id"), row.get("file_name")

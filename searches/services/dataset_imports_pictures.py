@@ -14,6 +14,7 @@ from searches.services.dataset_imports_rows import (
     Refusal,
     RowError,
     checked_box,
+    printable,
 )
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.images import DEFAULT_LIMITS, CanonicalImage, read_image
@@ -68,7 +69,7 @@ class PictureGathering:
         self.rows.append(
             DatasetPicture(
                 order=len(self.rows),
-                file_name=noted.file[-200:],
+                file_name=printable(noted.file[-200:]),
                 image_sha256=image.sha256,
                 width=image.width,
                 height=image.height,

@@ -15,7 +15,9 @@ SLACK_PIXELS = 2.0
 SLACK_SHARE = 0.01
 NO_CONCEPT = frozenset({"", "-", "none"})
 MOST_LABEL_CHARACTERS = 100
+MOST_NAMES_KEPT = 10_000
 MOST_REFUSALS_SHOWN = 200
+MOST_REFUSAL_CHARACTERS = 400
 
 
 class ImportRefusedError(VlmLabError):
@@ -26,12 +28,26 @@ class RowError(ValueError):
     """A row is wrong; the message is the end of a sentence."""
 
 
+def printable(text: str) -> str:
+    """Return a foreign text as every page, table and database can hold it: what has no look becomes “?”."""
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
+def _cut(text: str) -> str:
+    is_short = len(text) <= MOST_REFUSAL_CHARACTERS
+    return printable(text if is_short else f"{text[:MOST_REFUSAL_CHARACTERS]}…")
+
+
 @dataclass(frozen=True)
 class Refusal:
-    """Something that was left out: where it stands, and why."""
+    """Something that was left out: where it stands, and why; both printable and short."""
 
     where: str
     reason: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "where", _cut(self.where))
+        object.__setattr__(self, "reason", _cut(self.reason))
 
     def __str__(self) -> str:
         """Return it as one sentence."""
@@ -112,6 +128,7 @@ class ConceptNames:
         self._domain = domain
         self._labels = {_plain(concept.label): concept.id for concept in domain.concepts}
         self._mapped: dict[str, str] = {}
+        self._found: dict[str, str | None] = {}  # a file names few categories in very many rows
         for name, concept in mapping.items():
             self._mapped[_plain(name)] = (
                 "" if concept.strip() in NO_CONCEPT else self._mapped_id(name, concept)
@@ -119,10 +136,19 @@ class ConceptNames:
 
     def find(self, name: str) -> str | None:
         """Return the canonical id of a foreign name, "" where it is mapped to none, None when unknown."""
+        if name not in self._found:
+            if len(self._found) >= MOST_NAMES_KEPT:
+                self._found.clear()
+            self._found[name] = self._look_up(name)
+        return self._found[name]
+
+    def _look_up(self, name: str) -> str | None:
         plain = _plain(name)
         if plain in self._mapped:
             return self._mapped[plain]
         for candidate in (name.strip(), plain):
+            if len(candidate) > MOST_LABEL_CHARACTERS:
+                continue  # no concept is called so, and the search for names that are near would take long
             try:
                 return self._domain.canonical([candidate])[0]
             except ConceptError:

@@ -15,6 +15,7 @@ from searches.services.dataset_imports_rows import (
     Refusal,
     RowError,
     number_in,
+    printable,
 )
 from vlmlab.core.scenes.concepts import Domain
 
@@ -89,7 +90,7 @@ def _thing(row: Row, concepts: list[str], *, where: str, names: ConceptNames) ->
     if not all(sides):
         raise RowError("the box lacks a side")
     x_min, y_min, x_max, y_max = map(number_in, sides)
-    label = row.get("label", "")[:MOST_LABEL_CHARACTERS]
+    label = printable(row.get("label", "")[:MOST_LABEL_CHARACTERS])
     concept = names.find(label) if label else None
     if concept is None and len(concepts) == 1:
         concept = concepts[0]

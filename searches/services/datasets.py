@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -21,6 +22,7 @@ from vlmlab.core.scenes.strata import STRATA, find_stratum
 MOST_PICTURES = 20_000
 RESERVED_SLUGS = ("new", "upload")
 CHUNK = 200
+TRIES_FOR_A_SLUG = 5
 
 
 class Recipe(BaseModel):
@@ -141,6 +143,23 @@ def free_slug(title: str, wanted: str = "") -> str:
     return slug
 
 
+def store_dataset(title: str, wanted: str = "", **values: Any) -> Dataset:
+    """Store the row of a new dataset under a free short name, whoever else takes one at the same moment.
+
+    Raises:
+        ConfigError: the wanted short name is taken or cannot be an address.
+    """
+    for tries_left in reversed(range(TRIES_FOR_A_SLUG)):
+        slug = free_slug(title, wanted)
+        try:
+            with transaction.atomic():
+                return Dataset.objects.create(slug=slug, title=title.strip()[:120], **values)
+        except IntegrityError:  # somebody else took it just now
+            if not tries_left:
+                raise
+    raise AssertionError("unreachable")
+
+
 @transaction.atomic
 def create_dataset(recipe: Recipe, *, title: str, by: User | None, slug: str = "", text: str = "") -> Dataset:
     """Store a dataset that is to be drawn; whoever makes it starts with its first picture.
@@ -152,9 +171,9 @@ def create_dataset(recipe: Recipe, *, title: str, by: User | None, slug: str = "
         raise ConfigError("Give the dataset a title.", field="title")
     one_domain = next(iter(recipe.domains)) if len(recipe.domains) == 1 else ""
     credit, licence = credits_of_backend(recipe.backend)
-    dataset = Dataset.objects.create(
-        slug=free_slug(title, slug),
-        title=title.strip()[:120],
+    dataset = store_dataset(
+        title,
+        slug,
         description=text.strip(),
         origin=DatasetOrigin.SCENES,
         state=DatasetState.MAKING,

@@ -299,3 +299,60 @@ def test_the_command_imports_and_says_what_was_refused(tmp_path, capsys):
         with pytest.raises(CommandError) as raised:
             call_command("import_dataset", folder, **{"title": "Again", "domain": "driving"} | wrong)
         assert raised.value.returncode == code
+
+
+def test_a_short_name_that_is_taken_during_an_import_makes_way_for_the_next(tmp_path):
+    folder = written(tmp_path / "upload", one__png=photograph(1), two__png=photograph(2), tags__csv=TABLE)
+
+    def meanwhile(done, _total):
+        if done == 1:
+            import_folder(folder, wish())
+
+    report = import_folder(folder, wish(), on_progress=meanwhile)
+
+    assert report.dataset.slug == "street-photographs-2"
+    assert list(Dataset.objects.order_by("slug").values_list("slug", "n_pictures")) == [
+        ("street-photographs", 2),
+        ("street-photographs-2", 2),
+    ]
+
+
+def test_a_wanted_short_name_that_is_taken_during_an_import_is_said_and_nothing_is_stored(tmp_path):
+    folder = written(tmp_path / "upload", one__png=photograph(1), two__png=photograph(2), tags__csv=TABLE)
+
+    def meanwhile(done, _total):
+        if done == 1:
+            import_folder(folder, wish(slug="mine"))
+
+    with pytest.raises(ConfigError, match="There is a dataset “mine” already"):
+        import_folder(folder, wish(slug="mine"), on_progress=meanwhile)
+
+    assert Dataset.objects.count() == 1
+
+
+def test_foreign_texts_are_stored_printable_and_short(tmp_path):
+    notes = coco(
+        ["one.png", "\ud800.png", "x" * 1000 + ".png"],
+        [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 1, 5, 5]}],
+        categories=("dog\ud800\x00\u202e",),
+    )
+
+    report = imported(tmp_path, {"one__png": photograph(1), "notes__json": notes})
+
+    [row] = report.dataset.pictures.all()
+    assert row.annotations[0]["label"] == "dog???"
+    assert reasons(report)[0] == "notes.json, image 2: the file “?.png” is not there."
+    assert all(len(one) < 1000 for one in reasons(report))
+    assert report.dataset.recipe["remarks"] == [
+        "“dog???” is no concept of Driving: 1 thing is kept as company."
+    ]
+
+
+def test_a_name_that_no_concept_has_is_looked_up_once(monkeypatch):
+    names, domain = ConceptNames(load_domain("driving"), {}), load_domain("driving")
+    looked_up = []
+    monkeypatch.setattr(names, "_look_up", lambda name: looked_up.append(name))
+
+    assert [names.find("dog") for _ in range(3)] == [None] * 3
+    assert looked_up == ["dog"]
+    assert ConceptNames(domain, {}).find("dog" * 100_000) is None
