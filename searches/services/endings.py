@@ -7,6 +7,7 @@ from searches.models import SearchRun, SutRecord
 from searches.services.live import LiveSearch
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.core.suts.base import SutReply
 from vlmlab.core.suts.kinds import sut_kind
 from vlmlab.web.numbers import write_many
@@ -74,9 +75,12 @@ def outage_of(run: SearchRun) -> VlmLabError | None:
             hint=f"Put that right on its page, {then}",
         )
     if verdict == Verdict.INCOMPATIBLE:
+        is_drawn_here = run.campaign.config.get("backend", EMBEDDED) == EMBEDDED
         return VlmLabError(
             f"No scene of {batches} batches in a row could be drawn: {reason}",
-            hint="Check that the renderer is installed on the worker, then resume.",
+            hint="Check that the renderer is installed on the worker, then resume."
+            if is_drawn_here
+            else "Resume to go on with other sets, or search smaller ones that the source has pictures of.",
         )
     return VlmLabError(
         f"{run.sut.name} answered none of {batches} batches in a row: {reason}",
