@@ -206,6 +206,26 @@ def test_processes_take_turns_at_one_server(server, tmp_path, monkeypatch):
         fcntl.flock(free, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def test_who_waits_for_the_server_gives_signs_of_life_and_ends_when_told_to(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(session, "WAIT_S", 0)
+    signs = []
+    context = BackendContext(
+        network=NETWORK,
+        cache_dir=tmp_path,
+        should_stop=lambda: len(signs) > 3,
+        on_progress=lambda: signs.append("alive"),
+    )
+    made = make_carla_source(DRIVING, CarlaParams(map="crossing"), context, width=WIDTH, height=HEIGHT)
+
+    with (tmp_path / "carla-127.0.0.1-2000.lock").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(DrawingStoppedError):
+            made.generate(DRIVING.canonical(ON_FOOT), seed=3)
+
+    assert signs == ["alive"] * 4
+    assert server.loaded == []
+
+
 def test_server_without_towns_is_told_what_else_there_is(server):
     server.maps = ("/Game/Carla/Maps/Town10HD",)
 

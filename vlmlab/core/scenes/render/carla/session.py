@@ -1,9 +1,10 @@
 """Holds the connection to a CARLA server: loads maps, steps it in lockstep, and leaves it as it was."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from vlmlab.core.errors import GenerationError, SourceAwayError
 from vlmlab.core.scenes.render.carla.availability import connect
@@ -15,6 +16,7 @@ from vlmlab.core.scenes.render.carla.lowering import ScenePlan
 from vlmlab.core.scenes.render.carla.params import CarlaParams
 from vlmlab.core.scenes.render.carla.sampling import SampledScene
 from vlmlab.core.scenes.render.carla.shots import Shot
+from vlmlab.core.suts.context import no_progress
 from vlmlab.core.suts.network import NetworkPolicy
 
 try:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from vlmlab.core.scenes.render.carla.driving_trial import Drive, DriveOutcome
     from vlmlab.core.scenes.render.carla.simulation import Order
 
+WAIT_S = 0.2  # between two looks at a server that another process holds
 TRIAL_SIZE = (320, 240)  # of the picture that is taken before a drive
 
 
@@ -52,15 +55,21 @@ class CarlaSession:
         self._roads: dict[str, Roads] = {}
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep other processes off the server until this ends; they wait for their turn."""
+    def held(self, while_waiting: Callable[[], None] = no_progress) -> Iterator[None]:
+        """Keep other processes off the server until this ends; they wait for their turn.
+
+        Args:
+            while_waiting: called again and again until it is our turn; may raise to give up.
+        """
         if self._lock_folder is None or fcntl is None:
             yield
             return
         self._lock_folder.mkdir(parents=True, exist_ok=True)
         name = f"carla-{self._params.host.replace(':', '_')}-{self._params.port}.lock"
         with (self._lock_folder / name).open("a") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # the system lets go of it when a process ends, however it ends
+            while not _is_locked(file):
+                while_waiting()
+                threading.Event().wait(WAIT_S)
             yield
 
     def roads(self, town: str) -> Roads:
@@ -191,3 +200,12 @@ class CarlaSession:
                 hint="Check that it runs and that no other program uses it; a map that loads slowly needs "
                 "more patience in the picture source.",
             ) from error
+
+
+def _is_locked(file: IO[str]) -> bool:
+    """Lock a file unless another process has; the system lets go when a process ends, however it ends."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -29,7 +30,7 @@ MAX_ATTEMPTS = 8
 class Session(Protocol):
     """What shows scenes."""
 
-    def held(self) -> AbstractContextManager[None]:
+    def held(self, while_waiting: Callable[[], None]) -> AbstractContextManager[None]:
         """Keep other processes off the server for a while."""
         ...
 
@@ -96,7 +97,7 @@ class CarlaSource:
         stored = self._cache.get(key) if self._cache is not None else None
         if stored is not None:
             return stored
-        with self._session.held():
+        with self._session.held(self._go_on):
             scene = self._draw(concepts, seed)
         if self._cache is not None:
             self._cache.put(key, scene)
