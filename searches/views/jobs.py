@@ -36,7 +36,8 @@ def job_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
     if request.GET.get("as") == "json" and job.kind == JobKind.RENDER_SCENE and job.state == JobState.DONE:
         return send_description(indented(job.result.get("description", {})), name=f"scene-{job.pk}")
     template = "searches/_job.html" if is_fragment_request(request) else "searches/job_detail.html"
-    return render(request, template, job_context(job))
+    context = job_context(job) | {"is_rule_told": request.GET.get("rule") == "told"}
+    return render(request, template, context)
 
 
 def job_context(job: Job) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from searches.enums import JobKind
+from searches.enums import JobKind, JobState
 from searches.models import Job
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
@@ -66,6 +66,19 @@ def test_a_drawn_scene_says_what_made_it_how_it_was_decided_and_what_is_in_it(dr
     assert facts.decision.rule_id == drawn.result["decision"]["rule_id"]
     assert drawn.result["decision"]["why"] in page.replace("&#x27;", "'")
     assert f'href="/jobs/{drawn.pk}/scene.zip"' in page
+
+
+def test_the_composer_tells_the_rule_once_while_the_scene_is_drawn_and_when_it_is_there(drawn):
+    person = browser_of(Role.RESEARCHER)
+    Job.objects.filter(pk=drawn.pk).update(state=JobState.QUEUED)
+    waiting = person.get(f"/domains/driving/compose/?c=cone&seed=5&job={drawn.pk}").content.decode()
+    Job.objects.filter(pk=drawn.pk).update(state=JobState.DONE)
+
+    address = f"/jobs/{drawn.pk}/?rule=told"
+    assert f'hx-get="{address}"' in waiting
+    swapped_in = person.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "Download as a dataset" in swapped_in
+    assert "How this was decided" not in swapped_in
 
 
 def test_a_drawn_scene_is_downloaded_as_json_and_as_a_dataset(drawn):
