@@ -29,6 +29,7 @@ def test_the_overview_leads_a_newcomer_from_the_system_over_the_domain_to_one_pr
 
     assert "Pocket</a> is registered and ships with the lab." in page
     assert 'href="/domains/driving/">Driving</a>: 30 concepts, 110,664 valid sets.' in page
+    assert 'href="/domains/indoor/">Kitchen</a>: 33 concepts, 53,031 valid sets.' in page
     main = page[page.index("<main") :]
     assert main.count('class="btn primary"') == 1
     assert '<a class="btn primary" href="/runs/new/">' in main

@@ -40,6 +40,20 @@ def test_both_domains_are_listed_and_can_be_searched():
     assert "/runs/new/?domain=driving" in page
 
 
+def test_lists_of_runs_call_a_domain_by_its_title():
+    run = make_run(campaign=make_campaign(domain="indoor", domain_version=INDOOR.version))
+
+    pages = [text_of(path) for path in ("/", "/runs/", run.sut.get_absolute_url())]
+
+    assert [f"Run {run.pk}: Kitchen</a>" in page for page in pages] == [True, True, True]
+
+
+def test_the_overview_names_the_error_of_a_finding_in_words():
+    kitchen_finding(expected="hazard", direction="missed-hazard")
+
+    assert ", missed hazard, run" in text_of("/")
+
+
 @pytest.mark.parametrize("section", ["concepts", "rules", "constraints", "sets"])
 def test_the_pages_of_the_kitchen_ask_as_little_as_those_of_driving(section, django_assert_num_queries):
     browser = browser_of(Role.REVIEWER)

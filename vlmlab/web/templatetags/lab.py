@@ -163,6 +163,15 @@ def answer(expected: str, answered: str, direction: str = "", domain: str = "dri
 
 
 @register.filter
+def domain_title(ref: str) -> str:
+    """Return the title of a domain version (``indoor@...`` -> ``Kitchen``); its slug where it is gone."""
+    try:
+        return known_domain(ref).title
+    except ConceptError:
+        return ref.partition("@")[0]
+
+
+@register.filter
 def action_label(action: str, domain: str = "driving") -> str:
     """Return the label of an action id (``emergency_stop`` -> ``Emergency stop``)."""
     return known_domain(domain).actions.get(action, action)
