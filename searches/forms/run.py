@@ -10,9 +10,14 @@ from pydantic.fields import FieldInfo
 from searches.forms.fields import RowsField
 from searches.forms.sut_fields import NOTHING
 from searches.models import PictureSource, SutRecord, Trial
-from searches.services.domain_store import current_domains
+from searches.services.domain_store import current_domain, current_domains
 from searches.services.source_checks import checked_domain, unpictured
-from searches.services.source_obstacles import all_source_choices, backend_obstacle
+from searches.services.source_obstacles import (
+    all_source_choices,
+    backend_obstacle,
+    embedded_obstacle,
+    obstacle_of,
+)
 from vlmlab.core.complaints import number_wanted
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.revelio.config import CHOICE_LABELS, PRESETS, RevelioConfig, config_from_values
@@ -202,6 +207,17 @@ def source_values(slug: str) -> dict[str, Any]:
     except VlmLabError:  # the form says what is wrong with it
         return {"backend": slug}
     return {"backend": slug, "domain": domain.slug, "excluded_concepts": list(missing)}
+
+
+def domain_values(slug: str) -> dict[str, Any]:
+    """Return what the form shows to search a domain: a source that can draw it where nothing built in does."""
+    domain = current_domain(slug)
+    if not embedded_obstacle(domain):
+        return {"domain": slug}
+    rows = PictureSource.objects.select_related("dataset").filter(is_enabled=True).order_by("name")
+    fitting = [source for source in rows if not obstacle_of(source, domain)]
+    fitting.sort(key=lambda one: one.dataset is None)  # photographs of it before what draws anything
+    return (source_values(fitting[0].slug) if fitting else {}) | {"domain": slug}
 
 
 def again_values(trial: Trial) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def all_domains() -> list[DomainOverview]:
     return [domain_overview(domain.ref) for domain in current_domains()]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=128)  # the list shows every domain, so fewer places than domains would keep nothing
 def domain_overview(ref: str) -> DomainOverview:
     """Return a domain version (``slug@version``, which never changes) with everything its page shows.
 

@@ -15,6 +15,7 @@ from searches.services.composing import compose, scene_params
 from searches.services.domain_store import archived_domains, find_domain
 from searches.services.domains import all_domains, domain_overview
 from searches.services.job_pages import find_scene
+from searches.services.source_obstacles import embedded_obstacle
 from searches.views.jobs import job_context
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.concepts import Domain
@@ -61,7 +62,13 @@ def domain_compose(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and wish.key and wish.is_valid:
         return _draw(request, domain, form)
     job = find_scene(request.GET.get("job", ""), domain.slug, wish.key)
-    context = {"domain": domain, "form": form, "wish": wish, "seed": form.layout}
+    context = {
+        "domain": domain,
+        "form": form,
+        "wish": wish,
+        "seed": form.layout,
+        "obstacle": embedded_obstacle(domain),
+    }
     if job is not None:
         context |= job_context(job)
     is_refused = request.method == "POST"

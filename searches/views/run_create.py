@@ -54,9 +54,10 @@ def run_create(request: HttpRequest) -> HttpResponse:
         return _ask_again(request, request.GET["again"])
     preset = request.GET.get("preset", run_form.DEFAULT_PRESET)
     values = run_form.initial_values(preset if preset in PRESETS else run_form.DEFAULT_PRESET)
-    values |= run_form.source_values(asked_slug(request.GET.get("source", "")))
     if request.GET.get("domain") in domain_slugs():
-        values["domain"] = request.GET["domain"]
+        values |= run_form.domain_values(request.GET["domain"])
+    if "source" in request.GET:
+        values |= run_form.source_values(asked_slug(request.GET["source"]))
     sut_pk = asked_number(request.GET.get("sut", ""))
     if sut_pk is not None:
         values["suts"] = [sut_pk]

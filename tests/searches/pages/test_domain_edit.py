@@ -10,6 +10,7 @@ from searches.models import AuditEntry, DomainRecord, DomainVersion
 from searches.services.domain_edits import add_domain
 from searches.services.domain_store import current_domain
 from tests.factories import make_campaign, make_user
+from tests.searches.pools import make_pool, make_source
 from vlmlab.core.scenes.catalogue import built_in_content, load_domain
 from vlmlab.core.scenes.domain_files import check_content, check_domain_file, example_text, write_domain_file
 from vlmlab.web.roles import Role
@@ -39,6 +40,33 @@ def changed(**values) -> str:
 def upload(browser, content):
     file = SimpleUploadedFile("mine.yaml", content if isinstance(content, bytes) else content.encode())
     return browser.post("/domains/new/", {"do": "upload", "file": file})
+
+
+def test_a_domain_that_nothing_draws_says_where_its_pictures_come_from_and_offers_no_drawing(warehouse):
+    browser = browser_of(Role.RESEARCHER)
+
+    concepts = browser.get("/domains/warehouse/").content.decode()
+    composed = browser.get("/domains/warehouse/compose/?c=spill").content.decode()
+
+    assert "Nothing built in draws this domain." in concepts
+    assert "render_concept_thumbnails" not in concepts
+    assert "Expected answer:" in composed
+    assert "has no world for the domain Warehouse" in composed
+    assert "Draw the scene" not in composed
+
+
+def test_a_search_on_a_domain_that_nothing_draws_begins_with_a_source_that_has_pictures_of_it(warehouse):
+    browser, shown = browser_of(Role.RESEARCHER), (("spill", "hall"), ("forklift_moving", "hall"))
+    without = browser.get("/runs/new/?domain=warehouse").context["form"].initial
+    make_source("streets")
+    make_source("floor", dataset=make_pool("floor-pool", domain="warehouse", shown=shown))
+
+    form = browser.get("/runs/new/?domain=warehouse").context["form"].initial
+
+    assert (without["domain"], without["backend"]) == ("warehouse", "embedded")
+    assert (form["domain"], form["backend"]) == ("warehouse", "floor")
+    assert {"spill", "hall"} & set(form["excluded_concepts"]) == set()
+    assert "worker_on_ladder" in form["excluded_concepts"]
 
 
 def test_a_reviewer_reads_versions_and_files_and_edits_nothing(warehouse):
