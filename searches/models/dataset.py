@@ -36,6 +36,11 @@ class Dataset(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def domain_ref(self) -> str:
+        """The domain with its version, as ``find_domain`` reads it; "" where it has several or none."""
+        return f"{self.domain}@{self.domain_version}" if self.domain else ""
+
     def get_absolute_url(self) -> str:
         """Return the address of its page."""
         return reverse("dataset_detail", args=[self.slug])

@@ -239,6 +239,16 @@ def test_an_uploaded_dataset_is_chosen_for_a_new_source(researcher):
     assert (form["dataset"].value(), form["name"].value()) == (str(dataset.pk), "Streets")
 
 
+def test_an_uploaded_dataset_leads_to_a_source_and_offers_no_choice_that_it_does_not_have(researcher):
+    make_pool("streets")
+
+    page = researcher.get("/datasets/streets/").content.decode()
+
+    assert 'href="/sources/new/?kind=image_pool&amp;dataset=streets"' in page
+    assert 'href="/domains/driving/">Driving</a>' in page
+    assert 'id="f-stratum"' not in page
+
+
 @pytest.mark.parametrize(
     "address",
     [
