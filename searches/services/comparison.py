@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from searches.models import Finding, SearchRun
 from searches.services.results import PFM_NOTE, ExpectedRow, RunOverview, expected_table, run_overview
 from searches.services.run_pages import RunCurves, cached_metrics, run_curves
+from searches.services.source_obstacles import backend_title
 from vlmlab.core.revelio.config import CHOICE_LABELS, RevelioConfig
 from vlmlab.core.revelio.metrics import RevelioMetrics, Share
 from vlmlab.web.numbers import write_many
@@ -126,6 +127,14 @@ def unlike(first: RunOverview, second: RunOverview) -> list[str]:
     sizes = [f"{side.config.image_width} × {side.config.image_height}" for side in (first, second)]
     if sizes[0] != sizes[1]:
         warnings.append(f"The scenes differ in size: {sizes[0]} and {sizes[1]} pixels.")
+    backends = first.config.backend, second.config.backend
+    refs = [side.run.campaign.domain_ref for side in (first, second)]
+    made = [side.run.checkpoint.get("pictures", "") for side in (first, second)]
+    if backends[0] != backends[1]:
+        titles = " and ".join(backend_title(one) for one in backends)
+        warnings.append(f"The pictures come from different sources: {titles}.")
+    elif sizes[0] == sizes[1] and all(made) and made[0] != made[1] and refs[0] == refs[1]:
+        warnings.append("Their pictures are made in different ways: the source or the renderer has changed.")
     if first.config.is_curtailed != second.config.is_curtailed:
         warnings.append("Only one of the runs stops sets early, so their failure rates cannot be compared.")
     if first.run.n_observations != second.run.n_observations:

@@ -56,6 +56,7 @@ def run_summary(run: SearchRun) -> dict[str, Any]:
         "hint": run.hint,
         "sut": run.sut.slug,
         "fingerprint": run.checkpoint.get("fingerprint") or run.sut.fingerprint,
+        "pictures": run.checkpoint.get("pictures", ""),
         "domain": run.campaign.domain,
         "domain_version": run.campaign.domain_version,
         "run_seed": run.run_seed,

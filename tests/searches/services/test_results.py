@@ -8,6 +8,7 @@ from searches.services import results
 from searches.services.comparison import compare_page, differences, measures, set_groups, unlike
 from searches.services.run_pages import cached_metrics, run_curves
 from tests.factories import make_campaign, make_finding, make_finished_run, make_run, make_trial
+from tests.searches.pools import make_source
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.metrics import ConvergencePoint
 
@@ -144,6 +145,36 @@ def compared(*settings: dict[str, object]) -> list[results.RunOverview]:
 )  # fmt: skip
 def test_each_setting_that_makes_numbers_unlike_is_warned_of(first, second, warnings):
     assert unlike(*compared(first, second)) == warnings
+
+
+def test_pictures_from_elsewhere_make_numbers_unlike():
+    make_source("photos")
+
+    assert unlike(*compared({}, {"backend": "photos"})) == [
+        "The pictures come from different sources: Embedded renderer and Photos."
+    ]
+
+
+def test_runs_on_two_domains_have_nothing_in_common():
+    driving, kitchen = compared({}, {})
+    kitchen.run.campaign.domain = "indoor"
+
+    assert unlike(driving, kitchen) == [
+        "The runs search different domains; their sets have nothing in common."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_warned"),
+    [("embedded 3", "embedded 4", True), ("embedded 3", "embedded 3", False), ("", "embedded 3", False)],
+)
+def test_another_renderer_makes_numbers_unlike_where_both_are_known(first, second, is_warned):
+    heads = compared({}, {})
+    for head, pictures in zip(heads, (first, second), strict=True):
+        head.run.checkpoint = {"pictures": pictures} if pictures else {}
+
+    words = "Their pictures are made in different ways: the source or the renderer has changed."
+    assert unlike(*heads) == ([words] if is_warned else [])
 
 
 def test_choices_that_differ_are_written_as_words():
