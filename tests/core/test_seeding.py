@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vlmlab.core.seeding import derive_seed, rng_for
+from vlmlab.core.seeding import derive_seed, pick, rng_for
 
 PURPOSE = st.lists(st.one_of(st.text(max_size=5), st.integers()), max_size=4)
 
@@ -32,3 +32,12 @@ def test_words_and_numbers_and_their_borders_tell_purposes_apart():
 def test_rng_for_gives_the_same_numbers_for_the_same_purpose():
     assert rng_for(3, "layout", 1).random(4).tolist() == rng_for(3, "layout", 1).random(4).tolist()
     assert rng_for(3, "layout", 1).random() != rng_for(3, "layout", 2).random()
+
+
+def test_pick_takes_each_choice_about_as_often_and_draws_one_number():
+    rng, twin = rng_for(3, "pick"), rng_for(3, "pick")
+
+    picked = [pick(rng, "abc") for _ in range(3000)]
+
+    assert picked == ["abc"[int(twin.integers(3))] for _ in range(3000)]
+    assert all(900 < picked.count(letter) < 1100 for letter in "abc")

@@ -1,8 +1,12 @@
 """One run seed becomes an independent generator for each purpose."""
 
 import hashlib
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
+
+Choice = TypeVar("Choice")
 
 
 def derive_seed(run_seed: int, *purpose: str | int) -> int:
@@ -22,3 +26,8 @@ def derive_seed(run_seed: int, *purpose: str | int) -> int:
 def rng_for(run_seed: int, *purpose: str | int) -> np.random.Generator:
     """Return a fresh generator for one purpose of a run (same arguments, same numbers)."""
     return np.random.Generator(np.random.PCG64(derive_seed(run_seed, *purpose)))
+
+
+def pick(rng: np.random.Generator, choices: Sequence[Choice]) -> Choice:
+    """Return one of at least one choices, each as likely as any other."""
+    return choices[int(rng.integers(len(choices)))]

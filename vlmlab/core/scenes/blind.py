@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vlmlab.core.scenes.concepts import Domain, Key
-from vlmlab.core.seeding import rng_for
+from vlmlab.core.seeding import pick, rng_for
 
 
 def showcase_sets(domain: Domain) -> tuple[Key, ...]:
@@ -52,6 +52,6 @@ def blind_items(domain: Domain, *, repeats: int, seed: int) -> tuple[BlindItem, 
         smallest = _smallest_sets(domain, concept.id)
         valid = [key for key in smallest if _has_things_for_company(domain, key, concept.id)] or smallest
         for _ in range(repeats):
-            key = valid[int(rng.integers(len(valid)))]
+            key = pick(rng, valid)
             items.append(BlindItem(concept.id, key, int(rng.integers(2**31))))
     return tuple(items[number] for number in rng.permutation(len(items)))

@@ -10,7 +10,7 @@ from vlmlab.core.scenes.layout import BUMPER_Y, CURB_HEIGHT, JUNCTION_DEPTH, Pla
 from vlmlab.core.scenes.layout_search import Layout, find_layout, light_position
 from vlmlab.core.scenes.scene import Parameter, SceneDescription, SceneObject
 from vlmlab.core.scenes.weather import DEFAULT_WEATHER, WEATHERS, environment_of
-from vlmlab.core.seeding import derive_seed, rng_for
+from vlmlab.core.seeding import derive_seed, pick, rng_for
 
 __all__ = ["AnchorGraph", "anchor_graph", "sample_driving"]
 
@@ -151,7 +151,7 @@ def _surroundings(seed: int, junction_m: float | None) -> list[SceneObject]:
     for side in (-1, 1):
         y = float(rng.uniform(6, 14))
         while y < 70:
-            kind = DISTRACTOR_KINDS[int(rng.integers(len(DISTRACTOR_KINDS)))]
+            kind = pick(rng, DISTRACTOR_KINDS)
             x = side * (5.9 if side > 0 else 9.4) + float(rng.uniform(-0.2, 0.2))
             turn = float(rng.uniform(0, 2 * math.pi))
             spots.append((kind, x, y, turn if kind == "tree" else (0.0 if side > 0 else math.pi)))
@@ -169,11 +169,11 @@ def _surroundings(seed: int, junction_m: float | None) -> list[SceneObject]:
 
 def _town(key: Key, seed: int) -> str:
     named = next((TOWNS[one] for one in key if one in TOWNS), None)
-    return named or ("town01", "town02")[int(rng_for(seed, "town").integers(2))]
+    return named or pick(rng_for(seed, "town"), ("town01", "town02"))
 
 
 def _variant(seed: int, concept: str) -> str:
-    return VARIANTS[int(rng_for(seed, "variant", concept).integers(len(VARIANTS)))]
+    return pick(rng_for(seed, "variant", concept), VARIANTS)
 
 
 def _appearance_seed(seed: int, concept: str, index: int = 0) -> int:

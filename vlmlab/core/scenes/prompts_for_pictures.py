@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.concepts import Chip, Concept, Domain, Key
-from vlmlab.core.seeding import rng_for
+from vlmlab.core.seeding import pick, rng_for
 
 PROMPT_VERSION = "1"
 _MOST_RULED_OUT = 4
@@ -140,7 +140,7 @@ def background_words(domain: Domain, key: Key, *, seed: int, attempt: int = 0) -
     rng = rng_for(seed, "image_api", "background", attempt)
     says_light = any(_is_weather(domain.concept(one)) for one in key)
     drawn = [
-        (name, words[int(rng.integers(len(words)))]) for name, words in _backgrounds(domain).items()
+        (name, pick(rng, words)) for name, words in _backgrounds(domain).items()
     ]  # every row is drawn, so that a concept more changes no other word
     return tuple(word for name, word in drawn if not (says_light and name in TIME_OF_DAY))
 

@@ -13,7 +13,7 @@ from vlmlab.core.scenes.asked_labels import LABELS, AskedLabel, label_of
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.driving import KIND_OF_CONCEPT, LIGHT_COLOURS
 from vlmlab.core.scenes.scene import Annotation, GeneratedScene, SceneSource
-from vlmlab.core.seeding import derive_seed, rng_for
+from vlmlab.core.seeding import derive_seed, pick, rng_for
 
 Box = tuple[float, float, float, float]
 
@@ -164,10 +164,10 @@ def pick_set(stratum: Stratum, domain: Domain, *, seed: int, index: int, tried: 
     table = _sets_by_thing(stratum.id, domain)
     rng = rng_for(seed, "dataset set", stratum.id, index, tried)
     things = list(table)
-    by_size = table[things[int(rng.integers(len(things)))]]
+    by_size = table[pick(rng, things)]
     sizes = sorted(by_size)
-    keys = by_size[sizes[int(rng.integers(len(sizes)))]]
-    return keys[int(rng.integers(len(keys)))]
+    keys = by_size[pick(rng, sizes)]
+    return pick(rng, keys)
 
 
 def draw_annotated(

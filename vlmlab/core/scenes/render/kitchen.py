@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from PIL import ImageDraw
 
-from vlmlab.core.scenes.kitchen_frame import ROOM_DEPTH, ROOM_HALF_WIDTH, ROOM_HEIGHT, SINK_X
+from vlmlab.core.scenes.kitchen_frame import COUNTER_HEIGHT, ROOM_DEPTH, ROOM_HALF_WIDTH, ROOM_HEIGHT, SINK_X
 from vlmlab.core.scenes.render import textures
 from vlmlab.core.scenes.render.kitchen_range import stove
 from vlmlab.core.scenes.render.kitchen_style import VARIANTS, KitchenStyle, kitchen_style
@@ -40,7 +40,7 @@ def _shell(style: KitchenStyle) -> list[Mesh]:
     """Return floor, ceiling with lamps, walls and the tiles over the counter."""
     half, deep, high = ROOM_HALF_WIDTH, ROOM_DEPTH / 2, ROOM_HEIGHT / 2
     repeat_x, repeat_y = 2 * half / style.floor_metres, 2 * deep / style.floor_metres
-    rise = (0, 0, high)
+    rise, splash = (0, 0, high), SPLASH_TOP - COUNTER_HEIGHT
     parts = [
         quad((0, -deep, 0), (half, 0, 0), (0, deep, 0), style.floor, repeat_u=repeat_x, repeat_v=repeat_y),
         quad((0, 0, high), (half, 0, 0), rise, style.wall, repeat_u=4, repeat_v=2),
@@ -49,8 +49,8 @@ def _shell(style: KitchenStyle) -> list[Mesh]:
         quad((half, -deep, high), (0, -deep, 0), rise, style.wall, repeat_u=4, repeat_v=2),
         quad((0, -deep, 2 * high), (half, 0, 0), (0, -deep, 0), paint(0.8, roughness=0.9)),
         quad(
-            (0, -0.004, (0.91 + SPLASH_TOP) / 2), (half, 0, 0), (0, 0, (SPLASH_TOP - 0.91) / 2), style.splash,
-            repeat_u=2 * half / TILE_METRES, repeat_v=(SPLASH_TOP - 0.91) / TILE_METRES,
+            (0, -0.004, (COUNTER_HEIGHT + SPLASH_TOP) / 2), (half, 0, 0), (0, 0, splash / 2), style.splash,
+            repeat_u=2 * half / TILE_METRES, repeat_v=splash / TILE_METRES,
         ),
     ]  # fmt: skip
     for x in PANELS_X:

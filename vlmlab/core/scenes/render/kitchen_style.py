@@ -7,7 +7,7 @@ import numpy as np
 
 from vlmlab.core.scenes.render import kitchen_textures, textures
 from vlmlab.core.scenes.render.mesh import Colour, Material, paint
-from vlmlab.core.seeding import rng_for
+from vlmlab.core.seeding import pick, rng_for
 
 WALLS: tuple[Colour, ...] = (
     (0.70, 0.68, 0.62),
@@ -70,17 +70,13 @@ class KitchenStyle:
     has_fridge: bool
 
 
-def _choice(rng: np.random.Generator, colours: tuple[Colour, ...]) -> Colour:
-    return colours[int(rng.integers(len(colours)))]
-
-
 def _darker(colour: Colour, by: float) -> Colour:
     return (colour[0] * by, colour[1] * by, colour[2] * by)
 
 
 def _floor(rng: np.random.Generator) -> tuple[Material, float]:
     if rng.random() < 0.65:
-        texture, metres = textures.wood(_choice(rng, PLANKS), planks=6, seed=int(rng.integers(4))), 1.5
+        texture, metres = textures.wood(pick(rng, PLANKS), planks=6, seed=int(rng.integers(4))), 1.5
     else:
         light, dark = ((0.58, 0.56, 0.51), (0.34, 0.36, 0.37)) if rng.random() < 0.5 else (
             (0.56, 0.47, 0.37), (0.47, 0.38, 0.28),
@@ -97,9 +93,9 @@ def kitchen_style(seed: int) -> KitchenStyle:
 @lru_cache(maxsize=VARIANTS)
 def _style(variant: int) -> KitchenStyle:
     rng = rng_for(variant, "world", "kitchen")
-    wall = Material((1, 1, 1), textures.noise(_choice(rng, WALLS), 0.05, seed=1), roughness=0.8)
-    across, rows = ((4, 8), (4, 4), (6, 6))[int(rng.integers(3))]
-    tiles = kitchen_textures.wall_tiles(_choice(rng, TILES), across=across, rows=rows, staggered=rows == 8)
+    wall = Material((1, 1, 1), textures.noise(pick(rng, WALLS), 0.05, seed=1), roughness=0.8)
+    across, rows = pick(rng, ((4, 8), (4, 4), (6, 6)))
+    tiles = kitchen_textures.wall_tiles(pick(rng, TILES), across=across, rows=rows, staggered=rows == 8)
     splash = Material((1, 1, 1), tiles, reflectance=0.05, roughness=0.2)
     floor, metres = _floor(rng)
     number = int(rng.integers(len(FRONTS)))
@@ -110,7 +106,7 @@ def _style(variant: int) -> KitchenStyle:
         front = Material((1, 1, 1), grain, roughness=0.5)
         panel = Material((0.88, 0.88, 0.88), grain, roughness=0.5)
     counter = Material(
-        (1, 1, 1), kitchen_textures.stone(_choice(rng, COUNTERS)), reflectance=0.05, roughness=0.16
+        (1, 1, 1), kitchen_textures.stone(pick(rng, COUNTERS)), reflectance=0.05, roughness=0.16
     )
     handle = STEEL if rng.random() < 0.7 else paint(0.03, roughness=0.4)
     return KitchenStyle(

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from vlmlab.core.scenes.render.mesh import Colour, Floats, Texture, linear_rgb
-from vlmlab.core.seeding import rng_for
+from vlmlab.core.seeding import pick, rng_for
 
 Pixel = tuple[int, int, int]
 Painter = Callable[[ImageDraw.ImageDraw, int, int], None]
@@ -126,7 +126,7 @@ def facade(seed: int, *, floors: int, columns: int, walls: tuple[Colour, ...]) -
     """Return a house front with windows; some are bricks, some plaster."""
     size = 256
     rng = rng_for(seed, "texture", "facade")
-    tint = np.array(walls[int(rng.integers(len(walls)))]) * rng.uniform(0.8, 1.1)
+    tint = np.array(pick(rng, walls)) * rng.uniform(0.8, 1.1)
     wall = (float(tint[0]), float(tint[1]), float(tint[2]))
     if rng.random() < 0.5:
         joint = (wall[0] * 0.8, wall[1] * 0.8, wall[2] * 0.8)

@@ -5,23 +5,20 @@ import numpy as np
 from vlmlab.core.scenes.render.mesh import Colour, Mesh
 from vlmlab.core.scenes.render.packs import load_pack, repainted
 from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.seeding import pick
 
 BODIES: tuple[Colour, ...] = ((0.7, 0.35, 0.02), (0.6, 0.05, 0.04), (0.7, 0.7, 0.68), (0.1, 0.25, 0.3))
 KETTLES: tuple[Colour, ...] = ((0.0, 0.2, 0.024), (0.55, 0.03, 0.03), (0.05, 0.12, 0.4), (0.6, 0.6, 0.6))
 
 
-def _colour(rng: np.random.Generator, choices: tuple[Colour, ...]) -> Colour:
-    return choices[int(rng.integers(len(choices)))]
-
-
 def build_toaster(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a toaster."""
-    return repainted("toaster", orangebody=_colour(rng, BODIES))
+    return repainted("toaster", orangebody=pick(rng, BODIES))
 
 
 def build_kettle(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a cold kettle."""
-    return repainted("kettle", **{"kettle-red-metal": _colour(rng, KETTLES)})
+    return repainted("kettle", **{"kettle-red-metal": pick(rng, KETTLES)})
 
 
 def build_apples(item: SceneObject, rng: np.random.Generator) -> Mesh:

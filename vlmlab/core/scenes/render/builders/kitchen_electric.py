@@ -8,6 +8,7 @@ from vlmlab.core.scenes.render.kitchen_style import STEEL
 from vlmlab.core.scenes.render.mesh import Colour, Mesh, merge, paint
 from vlmlab.core.scenes.render.primitives import box, cylinder, sphere, tube
 from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.seeding import pick
 
 Path = npt.NDArray[np.float64]
 SOCKET_SCALE = 1.5
@@ -88,7 +89,7 @@ def _smooth_path(knots: Path, count: int) -> Path:
 
 def build_loose_cord_floor(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return an extension cord in loops about the anchor on the floor, with its plug and its sockets."""
-    skin = paint(*CORDS[int(rng.integers(len(CORDS)))], reflectance=0.04, roughness=0.35)
+    skin = paint(*pick(rng, CORDS), reflectance=0.04, roughness=0.35)
     knots = np.clip(rng.normal(size=(9, 2)), -1.2, 1.2) * [0.28, 0.14]
     knots[0], knots[-1] = (-0.45, 0.06), (0.36, -0.1)
     path = _smooth_path(knots, 160)

@@ -9,6 +9,7 @@ from vlmlab.core.scenes.render.kitchen_range import BURNERS, GRATE_ABOVE_ANCHOR
 from vlmlab.core.scenes.render.mesh import Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.primitives import lathe, quad, sphere
 from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.seeding import pick
 
 FRONT = -COUNTER_DEPTH / 2
 """Y of the stove's front from the anchor."""
@@ -75,13 +76,13 @@ def _draped(rng: np.random.Generator, cloth: Material) -> Mesh:
 
 def build_towel_near(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a dish towel over the front edge of the hob, its end beside the left front burner."""
-    ink = INKS[int(rng.integers(len(INKS)))]
+    ink = pick(rng, INKS)
     return _draped(rng, Material((1, 1, 1), kitchen_textures.towel(ink, is_charred=False), roughness=0.9))
 
 
 def build_towel_burning(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return the same towel, charred, with yellow flames and smoke over it."""
-    ink = INKS[int(rng.integers(len(INKS)))]
+    ink = pick(rng, INKS)
     cloth = Material((1, 1, 1), kitchen_textures.towel(ink, is_charred=True), roughness=0.95)
     parts = [_draped(rng, cloth)]
     for number in range(FLAMES):

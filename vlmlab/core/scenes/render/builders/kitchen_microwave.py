@@ -8,6 +8,7 @@ from vlmlab.core.scenes.render.kitchen_style import STEEL
 from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.primitives import box, cylinder, lathe, quad, sphere
 from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.seeding import pick
 
 WIDTH, HEIGHT, DEPTH = 0.52, 0.31, 0.36
 CAVITY, WALL = 0.38, 0.02
@@ -80,7 +81,7 @@ def _door(shell: Material) -> Mesh:
 
 def build_microwave_open_hot(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a microwave oven with its door swung open to the left, light on, and a steaming bowl inside."""
-    shell = paint(*SHELLS[int(rng.integers(len(SHELLS)))], reflectance=0.06, roughness=0.4)
+    shell = paint(*pick(rng, SHELLS), reflectance=0.06, roughness=0.4)
     middle = (LEFT + SPLIT) / 2
     plate = cylinder(0.14, 0.007, paint(0.6, 0.7, 0.72, reflectance=0.08, roughness=0.2), around=32)
     turn = -np.pi / 2 - float(rng.uniform(0.05, 0.3))

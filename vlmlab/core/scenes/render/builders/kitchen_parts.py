@@ -6,6 +6,7 @@ from vlmlab.core.scenes.render import kitchen_textures
 from vlmlab.core.scenes.render.kitchen_style import STEEL
 from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.primitives import box, lathe, quad, sphere, torus, triangles, tube
+from vlmlab.core.seeding import pick
 
 COFFEE = Material((0.06, 0.024, 0.009), reflectance=0.08, roughness=0.06, name="coffee")
 MUGS: tuple[Colour, ...] = ((0.78, 0.77, 0.73), (0.62, 0.06, 0.05), (0.06, 0.22, 0.5), (0.85, 0.55, 0.05))
@@ -181,7 +182,7 @@ def mug(colour: Colour, *, is_full: bool) -> Mesh:
 
 def pick_mug(rng: np.random.Generator) -> Colour:
     """Return the colour of a mug."""
-    return MUGS[int(rng.integers(len(MUGS)))]
+    return pick(rng, MUGS)
 
 
 def pan(*, is_burnt: bool = False) -> Mesh:

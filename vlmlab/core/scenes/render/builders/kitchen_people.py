@@ -9,6 +9,7 @@ from vlmlab.core.scenes.render.mesh import Colour, Mesh, merge, paint
 from vlmlab.core.scenes.render.packs import load_pack
 from vlmlab.core.scenes.render.primitives import sphere
 from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.seeding import pick
 
 HAIR: tuple[Colour, ...] = ((0.02, 0.013, 0.009), (0.12, 0.05, 0.02), (0.38, 0.22, 0.08), (0.25, 0.08, 0.02))
 SKIN: tuple[Colour, ...] = ((0.60, 0.36, 0.25), (0.66, 0.42, 0.31), (0.36, 0.19, 0.11))
@@ -19,15 +20,11 @@ SEAT = 0.40
 STOOL_SCALE = 0.85
 
 
-def _pick(rng: np.random.Generator, colours: tuple[Colour, ...]) -> Colour:
-    return colours[int(rng.integers(len(colours)))]
-
-
 def _person(body: Mesh, rng: np.random.Generator, **clothes: Colour) -> Mesh:
     """Return a body with hair and skin drawn, lips in proportion, and the clothes given."""
-    skin = _pick(rng, SKIN)
+    skin = pick(rng, SKIN)
     lips = (skin[0] * 0.85, skin[1] * 0.5, skin[2] * 0.5)
-    return bodies.dressed(body, hair=_pick(rng, HAIR), skin=skin, lips=lips, **clothes)
+    return bodies.dressed(body, hair=pick(rng, HAIR), skin=skin, lips=lips, **clothes)
 
 
 @lru_cache(maxsize=1)
@@ -37,7 +34,7 @@ def _toddler_in_slippers() -> Mesh:
 
 def build_toddler_standing(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a toddler in blue pyjamas and red slippers who stands still."""
-    blue = _pick(rng, PYJAMAS)
+    blue = pick(rng, PYJAMAS)
     return _person(_toddler_in_slippers(), rng, top=blue, legs=blue)
 
 
@@ -48,7 +45,7 @@ def _runner() -> Mesh:
 
 def build_child_running(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return an older child in shirt, trousers and shoes, in the middle of a run."""
-    return _person(_runner(), rng, top=_pick(rng, BRIGHT), legs=_pick(rng, DARK)).moved(scale=1.12)
+    return _person(_runner(), rng, top=pick(rng, BRIGHT), legs=pick(rng, DARK)).moved(scale=1.12)
 
 
 @lru_cache(maxsize=1)
@@ -82,7 +79,7 @@ def _stretching() -> Mesh:
 def build_child_near_microwave(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a small child in a red striped shirt who reaches up with both hands."""
     body = bodies.with_stripes(_stretching(), "top", (0.72, 0.06, 0.05), (0.85, 0.83, 0.78))
-    return _person(body, rng, legs=_pick(rng, DARK), shoes=(0.7, 0.7, 0.7)).moved(scale=0.84)
+    return _person(body, rng, legs=pick(rng, DARK), shoes=(0.7, 0.7, 0.7)).moved(scale=0.84)
 
 
 @lru_cache(maxsize=1)
@@ -116,7 +113,7 @@ def build_barefoot_child_safe(item: SceneObject, rng: np.random.Generator) -> Me
 def build_child_on_stool(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a child who stands on a chair and reaches up with both hands; the chair is about the anchor."""
     chair = load_pack("chair").moved(scale=STOOL_SCALE, yaw=np.pi / 2)
-    child = _person(_stretching(), rng, top=_pick(rng, BRIGHT), legs=_pick(rng, DARK), shoes=(0.8, 0.8, 0.8))
+    child = _person(_stretching(), rng, top=pick(rng, BRIGHT), legs=pick(rng, DARK), shoes=(0.8, 0.8, 0.8))
     return merge([chair, child.moved(z=SEAT)])
 
 
@@ -129,6 +126,6 @@ def _alarmed() -> Mesh:
 
 def build_adult_reacting(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return an alarmed adult, mouth open, who holds up a hand and a red fire extinguisher."""
-    adult = _person(_alarmed(), rng, top=(0.25, 0.4, 0.6), legs=_pick(rng, DARK))
+    adult = _person(_alarmed(), rng, top=(0.25, 0.4, 0.6), legs=pick(rng, DARK))
     bottle = load_pack("extinguisher").moved(scale=0.75, yaw=-0.4)
     return merge([adult, bottle.moved(x=-0.35, y=-0.64, z=1.08)])

@@ -9,6 +9,7 @@ from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, merge, paint
 from vlmlab.core.scenes.render.packs import load_pack
 from vlmlab.core.scenes.render.primitives import box, cylinder, lathe, torus, triangles, tube
 from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.seeding import pick
 
 BLADE = Material((0.3, 0.31, 0.33), reflectance=0.4, roughness=0.25, name="blade")
 BOTTLE = Material((0.1, 0.5, 0.3), opacity=0.6, reflectance=0.16, roughness=0.06, name="green glass")
@@ -68,7 +69,7 @@ def _half_of_scissors(side: int, grip: Material) -> Mesh:
 
 def build_scissors_open(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return wide open scissors that lie about the anchor, points away from the camera (+Y)."""
-    grip = paint(*GRIPS[int(rng.integers(len(GRIPS)))], reflectance=0.05, roughness=0.3)
+    grip = paint(*pick(rng, GRIPS), reflectance=0.05, roughness=0.3)
     halves = [
         _half_of_scissors(side, grip).moved(yaw=side * 0.4).moved(z=0.008 + 0.0035 * side) for side in (-1, 1)
     ]

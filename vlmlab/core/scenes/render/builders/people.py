@@ -12,6 +12,7 @@ from vlmlab.core.scenes.render.mesh import Bools, Colour, Floats, Material, Mesh
 from vlmlab.core.scenes.render.packs import load_pack, repainted
 from vlmlab.core.scenes.render.primitives import lathe, quad, sphere
 from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.seeding import pick
 
 CLOTHES: tuple[Colour, ...] = (
     (0.5, 0.06, 0.06),
@@ -75,26 +76,13 @@ WORD_X, WORD_Z = (-0.15, 0.15), (1.26, 1.36)
 SIDEWAYS = np.pi / 2
 
 
-def pick(rng: np.random.Generator, choices: tuple[Colour, ...]) -> Colour:
-    """Return one of the colours."""
-    return choices[int(rng.integers(len(choices)))]
-
-
-def _word(rng: np.random.Generator, choices: tuple[str, ...]) -> str:
-    return choices[int(rng.integers(len(choices)))]
-
-
-def _angle(rng: np.random.Generator, choices: tuple[float, ...]) -> float:
-    return choices[int(rng.integers(len(choices)))]
-
-
 def build_pedestrian(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a standing or walking adult."""
     if rng.random() < 0.6:
-        name = _word(rng, STANDERS)
+        name = pick(rng, STANDERS)
         return _in_other_shirt(name, pick(rng, SHIRTS)) if rng.random() < 0.6 else load_pack(name)
     walker = _with_looks(_walker(), rng, top=pick(rng, SHIRTS), legs=pick(rng, TROUSERS))
-    return walker.moved(yaw=_angle(rng, (0.0, SIDEWAYS, -SIDEWAYS)))
+    return walker.moved(yaw=pick(rng, (0.0, SIDEWAYS, -SIDEWAYS)))
 
 
 def _with_looks(body: Mesh, rng: np.random.Generator, **clothes: Colour) -> Mesh:
@@ -142,7 +130,7 @@ def _in_grey(picture: Texture) -> Texture:
 
 def build_child(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a child of six to nine, standing, walking or running."""
-    name = _word(rng, CHILD_POSES)
+    name = pick(rng, CHILD_POSES)
     has_shorts = rng.random() < 0.5
     body = _child(name, has_shorts=has_shorts and name != "h_child_run")
     child = _with_looks(
@@ -152,7 +140,7 @@ def build_child(item: SceneObject, rng: np.random.Generator) -> Mesh:
         legs=pick(rng, CHILD_TROUSERS),
         shoes=pick(rng, CHILD_SHOES),
     )
-    return child.moved(yaw=_angle(rng, (0.0, 0.9, -0.9)))
+    return child.moved(yaw=pick(rng, (0.0, 0.9, -0.9)))
 
 
 @lru_cache(maxsize=8)
@@ -201,7 +189,7 @@ def build_wheelchair_user(item: SceneObject, rng: np.random.Generator) -> Mesh:
     chair = load_pack("wheelchair").moved(scale=1.08)
     sitter = _with_looks(_sitter(), rng, top=pick(rng, SHIRTS), legs=pick(rng, TROUSERS))
     person = sitter.moved(y=0.10, z=0.06, scale=0.96)
-    return merge([chair, person]).moved(yaw=_angle(rng, (0.5, -0.5, 1.2, -1.2)))
+    return merge([chair, person]).moved(yaw=pick(rng, (0.5, -0.5, 1.2, -1.2)))
 
 
 def _police_cap() -> Mesh:
@@ -280,4 +268,4 @@ def build_cyclist(item: SceneObject, rng: np.random.Generator) -> Mesh:
         x=float(crown[0]), y=float(crown[1]) + 0.015, z=highest - 0.115
     )
     mounted = merge([rider, helmet]).moved(y=0.16, z=0.18)
-    return merge([bicycle, mounted]).moved(yaw=_angle(rng, (0.45, -0.45, SIDEWAYS, -SIDEWAYS, np.pi + 0.3)))
+    return merge([bicycle, mounted]).moved(yaw=pick(rng, (0.45, -0.45, SIDEWAYS, -SIDEWAYS, np.pi + 0.3)))

@@ -11,6 +11,7 @@ from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, Texture, merg
 from vlmlab.core.scenes.render.packs import load_pack, repainted
 from vlmlab.core.scenes.render.primitives import box, cylinder, quad, sphere, torus, triangles
 from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.seeding import pick
 
 CONTAINER_COLOURS: tuple[Colour, ...] = (
     (0.07, 0.15, 0.30),
@@ -42,7 +43,7 @@ def build_garbage_bin(item: SceneObject, rng: np.random.Generator) -> Mesh:
 
 def build_container(item: SceneObject, rng: np.random.Generator) -> Mesh:
     """Return a shipping container across the lane, off the curb; parameter ``scale`` makes it smaller."""
-    colour = CONTAINER_COLOURS[int(rng.integers(len(CONTAINER_COLOURS)))]
+    colour = pick(rng, CONTAINER_COLOURS)
     turn = -np.pi / 2 + float(rng.uniform(-0.1, 0.1))
     scale = item.parameters.get("scale", 1.0)
     whole = _container(colour).moved(yaw=turn).moved(y=1.1)

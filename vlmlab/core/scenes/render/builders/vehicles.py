@@ -4,11 +4,12 @@ import numpy as np
 from PIL import ImageDraw
 
 from vlmlab.core.scenes.render import textures
-from vlmlab.core.scenes.render.builders.people import CLOTHES, pick
+from vlmlab.core.scenes.render.builders.people import CLOTHES
 from vlmlab.core.scenes.render.mesh import Colour, Material, Mesh, Texture, merge, paint
 from vlmlab.core.scenes.render.packs import load_pack, repainted
 from vlmlab.core.scenes.render.primitives import box, quad
 from vlmlab.core.scenes.scene import SceneObject
+from vlmlab.core.seeding import pick
 
 BLUE: Colour = (0.02, 0.1, 1.0)
 RED: Colour = (1.0, 0.02, 0.015)

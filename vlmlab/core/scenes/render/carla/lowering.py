@@ -16,7 +16,7 @@ from vlmlab.core.scenes.render.carla.blueprints import EGO, LOOKS, Look, Version
 from vlmlab.core.scenes.render.carla.vocabulary import TOWNS, kind_of
 from vlmlab.core.scenes.render.carla.weathers import CARLA_WEATHERS
 from vlmlab.core.scenes.weather import DEFAULT_WEATHER
-from vlmlab.core.seeding import rng_for
+from vlmlab.core.seeding import pick, rng_for
 
 LOWERING_VERSION = "1"
 FRONT_M = EGO.length / 2
@@ -75,7 +75,7 @@ def plan_scene(graph: AnchorGraph, *, version: Version, seed: int) -> ScenePlan:
         junction_m=junction.distance_m if junction is not None else None,
         light=next((LIGHT_COLOURS[one] for one in scenery if one in LIGHT_COLOURS), ""),
         weather=next((one for one in scenery if one in CARLA_WEATHERS), DEFAULT_WEATHER),
-        town=town or ("Town01", "Town02")[int(rng_for(seed, "town").integers(2))],
+        town=town or pick(rng_for(seed, "town"), ("Town01", "Town02")),
     )
 
 
