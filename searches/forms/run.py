@@ -210,7 +210,7 @@ def source_values(slug: str) -> dict[str, Any]:
 
 
 def domain_values(slug: str) -> dict[str, Any]:
-    """Return what the form shows to search a domain: a source that can draw it where nothing built in does."""
+    """Return what the form shows to search a domain; where nothing built in draws it, with a source."""
     domain = current_domain(slug)
     if not embedded_obstacle(domain):
         return {"domain": slug}
