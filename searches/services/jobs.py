@@ -20,6 +20,7 @@ from searches.services.domain_store import find_domain
 from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.leases import JobLease, own_job
 from searches.services.live import config_of
+from searches.services.picture_bills import billed_without_run
 from searches.services.prerender import prerender
 from searches.services.scene_sources import scene_source
 from searches.services.trying import do_try
@@ -92,9 +93,10 @@ def _render_scene(params: Values) -> Values:
         raise VlmLabError(reason, hint="Choose concepts that can occur together.", field="concepts")
     seed = int(params["seed"])
     size = {"width": int(params["width"]), "height": int(params["height"])}
-    source = scene_source(domain, params.get("backend", EMBEDDED), **size)
+    backend = params.get("backend", EMBEDDED)
     started = time.monotonic()
-    scene = source.generate(key, seed=seed)
+    with billed_without_run(backend, scene_source(domain, backend, **size)) as source:
+        scene = source.generate(key, seed=seed)
     seconds = time.monotonic() - started
     question = ask_question(domain, key, seed=derive_seed(seed, "options", *key))
     return {

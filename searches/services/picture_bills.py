@@ -125,6 +125,20 @@ def billed(run: SearchRun, config: RevelioConfig, source: SceneSource) -> Iterat
         _write(run, row, counted.bill)
 
 
+@contextmanager
+def billed_without_run(backend: str, source: SceneSource) -> Iterator[SceneSource]:
+    """Count what a source makes outside of runs, such as a scene that is drawn again, also when it fails."""
+    if backend == EMBEDDED:
+        yield source
+        return
+    row = find_source(backend)
+    counted = BilledSource(source, left_usd=None, most_usd=None)
+    try:
+        yield counted
+    finally:
+        _write(None, row, counted.bill)
+
+
 def most_a_picture_costs(source: PictureSource) -> float | None:
     """Return the most that one picture of a source can cost; None when its price is unknown."""
     try:
@@ -142,7 +156,7 @@ def most_pictures_cost(config: RevelioConfig) -> float | None:
 
 
 @transaction.atomic
-def _write(run: SearchRun, source: PictureSource, bill: PictureBill) -> None:
+def _write(run: SearchRun | None, source: PictureSource, bill: PictureBill) -> None:
     if not (bill.n_pictures or bill.n_refusals or bill.cost_usd or bill.last_error):
         return
     values = {
@@ -152,6 +166,6 @@ def _write(run: SearchRun, source: PictureSource, bill: PictureBill) -> None:
     }
     error = {"last_error": bill.last_error, "last_error_at": timezone.now()} if bill.last_error else {}
     PictureSource.objects.filter(pk=source.pk).update(**values, **error)
-    if bill.cost_usd:
+    if bill.cost_usd and run is not None:
         SearchRun.objects.filter(pk=run.pk).update(spend_usd=F("spend_usd") + bill.cost_usd)
         run.spend_usd += bill.cost_usd  # the calls of this batch are checked against what is left now

@@ -2,9 +2,11 @@
 
 import pytest
 
-from searches.enums import RunState
+from searches.enums import JobState, RunState
 from searches.models import PictureSource
+from searches.services.jobs import redraw_job, run_job
 from searches.services.keys import create_key
+from searches.services.leases import take_job
 from searches.services.scene_sources import forget_sources
 from searches.services.slice_ends import SliceEnd
 from tests.peers import openai_images as peers
@@ -70,6 +72,23 @@ def test_the_same_run_again_asks_nobody_and_pays_nothing(peer, source):
     advance(again)
 
     assert (again.n_inferences, len(peer.requests), again.spend_usd) == (10, n_drawn, 0.0)
+
+
+def test_a_scene_that_is_drawn_again_is_paid_by_its_source_and_by_no_run(peer, source, settings, tmp_path):
+    run = small_run()
+    advance(run)
+    source.refresh_from_db()
+    paid, cost = source.spend_usd, run.spend_usd
+    settings.SCENE_CACHE_DIR = tmp_path / "elsewhere"  # nobody keeps the picture any more
+
+    job = redraw_job(run.samples.exclude(image_sha256="").first(), by=None)
+    run_job(take_job("w:1:1:main", ["cpu"]))
+
+    job.refresh_from_db()
+    source.refresh_from_db()
+    run.refresh_from_db()
+    assert (job.state, job.error) == (JobState.DONE, "")
+    assert (source.spend_usd, run.spend_usd) == (pytest.approx(paid + 0.04), cost)
 
 
 def test_a_refusal_is_no_failure_of_the_system_and_is_counted(peer, source):
