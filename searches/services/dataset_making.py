@@ -84,7 +84,8 @@ def stop_dataset(dataset: Dataset, *, by: User | None) -> None:
     Raises:
         VlmLabError: nobody draws it.
     """
-    job = making_job(dataset)
+    locked = Dataset.objects.select_for_update().get(pk=dataset.pk)
+    job = making_job(locked) if locked.state == DatasetState.MAKING else None
     rows = Job.objects.filter(pk=job.pk, state__in=UNFINISHED) if job is not None else Job.objects.none()
     if not rows.update(state=JobState.FAILED, error=STOPPED, hint=GO_ON, lease_expires=None):
         raise VlmLabError(f"Nobody draws {dataset.title} at the moment.")

@@ -163,6 +163,20 @@ def test_stopping_keeps_what_is_drawn_and_going_on_draws_the_rest(settings):
     assert sorted(verbs) == ["started a dataset", "stopped", "went on with"]
 
 
+def test_a_dataset_whose_last_picture_was_just_written_cannot_be_stopped_any_more():
+    dataset, job = start_dataset(recipe(2), title="Streets", by=None)
+    lease = take_job("w:1:1:main", ["cpu"], is_long=True)
+    for _ in make_pictures(dataset):
+        pass  # complete, and the worker has not said so of its job yet
+
+    with pytest.raises(VlmLabError, match="Nobody draws Streets"):
+        stop_dataset(dataset, by=None)
+
+    dataset.refresh_from_db()
+    job.refresh_from_db()
+    assert (dataset.state, job.state, lease.job_id) == (DatasetState.READY, JobState.RUNNING, str(job.pk))
+
+
 def test_there_is_nothing_to_stop_or_to_go_on_with_in_a_finished_dataset():
     dataset = drawn("done")
 
