@@ -151,7 +151,9 @@ def _put(source: PictureSource, wish: SourceWish, kind: BackendKind) -> None:
 def _dataset(wish: SourceWish, kind: BackendKind) -> Dataset | None:
     if not kind.takes_pool:
         return None
-    found = Dataset.objects.filter(pk=wish.dataset).first() if wish.dataset is not None else None
+    # Held like the key: a dataset is looked at under the same lock before it is deleted.
+    rows = Dataset.objects.select_for_update()
+    found = rows.filter(pk=wish.dataset).first() if wish.dataset is not None else None
     if found is None:
         raise ConfigError("Choose the dataset that the pictures are taken from.", field="dataset")
     return found
