@@ -38,13 +38,16 @@ def check_new_slug(checked: CheckedDomain) -> tuple[DomainProblem, ...]:
 
 
 @transaction.atomic
-def add_domain(checked: CheckedDomain, *, by: User | None, note: str = "") -> DomainRecord:
+def add_domain(
+    checked: CheckedDomain, *, by: User | None, note: str = "", is_sample: bool = False
+) -> DomainRecord:
     """Store a new domain as its version 1.
 
     Args:
         checked: its file, read and checked.
         by: who adds it.
         note: where it is from.
+        is_sample: whether it comes with the lab.
 
     Raises:
         DomainFileError: the file is not valid, or its short name is taken.
@@ -55,7 +58,11 @@ def add_domain(checked: CheckedDomain, *, by: User | None, note: str = "") -> Do
     try:
         with transaction.atomic():
             row = DomainRecord.objects.create(
-                slug=domain.slug, title=domain.title, version=domain.version, created_by=by
+                slug=domain.slug,
+                title=domain.title,
+                version=domain.version,
+                is_sample=is_sample,
+                created_by=by,
             )
     except IntegrityError as error:
         raise DomainFileError(check_new_slug(checked)) from error
