@@ -146,7 +146,9 @@ def _shown(leaf: Leaf, value: Any, meanings: Mapping[str, str]) -> str:
         return meanings.get(leaf.path, "not set")
     if get_origin(leaf.info.annotation) is Literal:
         return setting_word(leaf.path, str(value))
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
         return with_unit(leaf.path, value)
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 

@@ -63,5 +63,7 @@ def with_unit(path: str, value: float) -> str:
     """Return a number with its unit, where the setting has one."""
     if path.endswith("_usd"):
         return f"${value:,.2f}" if round(value, 2) == value else f"${value:,.10g}"
+    if path == "port":
+        return str(value)
     number = f"{value:,.10g}"
     return f"{number} {UNITS[path]}" if path in UNITS else number

@@ -262,3 +262,16 @@ def test_an_uploaded_dataset_leads_to_a_source_and_offers_no_choice_that_it_does
 )
 def test_addresses_with_what_no_column_holds_are_shown_as_if_nothing_was_asked(researcher, address):
     assert researcher.get(address).status_code == 200
+
+
+def test_settings_say_yes_or_no_and_a_port_is_no_amount(researcher):
+    make_source("server", kind="carla", params={"port": 2000})
+    make_source("model", kind="image_api", params={"provider": "gemini", "model": "m"})
+
+    server = researcher.get("/sources/server/").content.decode()
+    model = researcher.get("/sources/model/").content.decode()
+
+    assert ">2000<" in server
+    assert "2,000" not in server
+    assert ">False<" not in model
+    assert ">no<" in model
