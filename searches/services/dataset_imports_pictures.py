@@ -21,6 +21,9 @@ from vlmlab.core.images import DEFAULT_LIMITS, CanonicalImage, read_image
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.mask_checks import checked_mask
 
+MOST_NAME_CHARACTERS = 200
+UNSAFE_SIGNS = frozenset('\\:*?"<>|')  # that one system or another takes for something else
+
 
 class PictureGathering:
     """Opens picture after picture, checks its rows against it, and keeps what is sound.
@@ -34,6 +37,7 @@ class PictureGathering:
     def __init__(self, files: UploadFiles, domain: Domain, *, max_pixels: int | None) -> None:
         self._files, self._domain, self._max_pixels = files, domain, max_pixels
         self._seen: dict[str, str] = {}
+        self._names: set[str] = set()
         self._pixels = 0
         self.rows: list[DatasetPicture] = []
         self.refused: list[Refusal] = []
@@ -69,7 +73,7 @@ class PictureGathering:
         self.rows.append(
             DatasetPicture(
                 order=len(self.rows),
-                file_name=printable(noted.file[-200:]),
+                file_name=self._free_name(noted.file),
                 image_sha256=image.sha256,
                 width=image.width,
                 height=image.height,
@@ -77,6 +81,17 @@ class PictureGathering:
                 annotations=things,
             )
         )
+
+    def _free_name(self, path: str) -> str:
+        """Return the name of a picture in exports: a plain path of its own on every system."""
+        name = "".join("_" if sign in UNSAFE_SIGNS else sign for sign in printable(path))
+        while len(name) > MOST_NAME_CHARACTERS and "/" in name:
+            name = name.partition("/")[2]
+        name = name[-MOST_NAME_CHARACTERS:].lstrip(".")
+        if name.casefold() in self._names:
+            name = f"{len(self.rows):06d}-{name.rpartition('/')[2]}"[-MOST_NAME_CHARACTERS:]
+        self._names.add(name.casefold())
+        return name
 
     def _check_picture(self, noted: NotedPicture, image: CanonicalImage) -> None:
         if image.sha256 in self._seen:

@@ -356,3 +356,20 @@ def test_a_name_that_no_concept_has_is_looked_up_once(monkeypatch):
     assert [names.find("dog") for _ in range(3)] == [None] * 3
     assert looked_up == ["dog"]
     assert ConceptNames(domain, {}).find("dog" * 100_000) is None
+
+
+def test_names_in_exports_are_plain_paths_of_their_own(tmp_path):
+    folder = tmp_path / "upload"
+    deep = folder / ("a" * 99) / ("b" * 98 + "..")
+    deep.mkdir(parents=True)
+    names = ["a:b?.png", "A_b_.png"]
+    for shade, name in enumerate(names):
+        (folder / name).write_bytes(photograph(shade))
+    (deep / "c.png").write_bytes(photograph(9))
+    rows = [*names, f"{'a' * 99}/{'b' * 98}../c.png"]
+    (folder / "tags.csv").write_text("file,concepts\n" + "".join(f'"{name}",cone\n' for name in rows))
+
+    report = import_folder(folder, wish())
+
+    stored = list(report.dataset.pictures.order_by("order").values_list("file_name", flat=True))
+    assert stored == ["a_b_.png", "000001-A_b_.png", f"{'b' * 98}../c.png"]
