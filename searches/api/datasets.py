@@ -19,6 +19,7 @@ from searches.api.shapes.datasets import (
     dataset_shapes,
     picture_shapes,
 )
+from searches.enums import DatasetState
 from searches.models import Dataset
 from searches.services import dataset_pages, datasets
 from searches.services.dataset_exports import dataset_export
@@ -51,8 +52,10 @@ def make_dataset(request: HttpRequest, payload: NewDataset) -> Status[DatasetSha
 
 @operation(router, "GET", "/datasets/{slug:slug}", response=DatasetShape, errors=(404,))
 def read_dataset(request: HttpRequest, slug: str) -> DatasetShape:
-    """Read one dataset."""
-    return dataset_shape(_dataset(slug))
+    """Read one dataset; one whose drawing died counts as failed, so that nobody waits for it."""
+    dataset = _dataset(slug)
+    shape, reason = dataset_shape(dataset), datasets.died_because(dataset)
+    return shape.model_copy(update={"state": DatasetState.FAILED, "error": reason}) if reason else shape
 
 
 @operation(

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from searches.enums import DatasetOrigin, DatasetState, JobKind
+from searches.enums import DatasetOrigin, DatasetState, JobKind, JobState
 from searches.models import Dataset, DatasetPicture, Job, PictureSource, User
 from searches.services.audit import record
 from searches.services.domain_store import current_domain, find_domain, keep_domain
@@ -213,6 +213,12 @@ def making_job(dataset: Dataset) -> Job | None:
     """Return the last job that draws a dataset; jobs are forgotten a week after they ended."""
     jobs = Job.objects.filter(kind=JobKind.MAKE_DATASET, params__dataset=dataset.slug)
     return jobs.order_by("-created_at").first()
+
+
+def died_because(dataset: Dataset) -> str:
+    """Return why nobody draws a dataset that is still to be made, "" while somebody does or will."""
+    job = making_job(dataset) if dataset.state == DatasetState.MAKING else None
+    return f"{job.error} {job.hint}".strip() if job is not None and job.state == JobState.FAILED else ""
 
 
 def pictures_digest(dataset: Dataset) -> str:

@@ -46,6 +46,20 @@ def test_a_dataset_is_asked_for_and_read_until_it_is_ready(program):
     assert len(ready["recipe"]["digest"]) == 64
 
 
+def test_a_dataset_whose_worker_met_a_bug_is_read_as_failed_and_not_waited_for(program, monkeypatch):
+    def bug(*_arguments, **_options):
+        raise RuntimeError("bug")
+
+    program.post("/datasets", {"title": "Streets", "n": 2, "width": 128, "height": 96, "strata": ["street"]})
+    monkeypatch.setattr("searches.services.dataset_making.make_pictures", bug)
+
+    run_job(take_job("w", ["cpu"], is_long=True))
+
+    read = program.get("/datasets/streets")
+    assert (read["state"], read["n_pictures"]) == ("failed", 0)
+    assert read["error"].startswith("Something went wrong inside the lab. Try again;")
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
