@@ -11,7 +11,7 @@ from searches.forms.fields import RowsField
 from searches.forms.sut_fields import NOTHING
 from searches.models import PictureSource, SutRecord, Trial
 from searches.services.domain_store import current_domain, current_domains
-from searches.services.source_checks import checked_domain, unpictured
+from searches.services.source_checks import checked_domain, shown_size, unpictured
 from searches.services.source_obstacles import (
     all_source_choices,
     backend_obstacle,
@@ -197,16 +197,18 @@ def initial_values(preset: str = DEFAULT_PRESET) -> dict[str, Any]:
 
 
 def source_values(slug: str) -> dict[str, Any]:
-    """Return what the form shows to search with a picture source: its domain, without what it cannot show."""
+    """Return what the form shows to search with a picture source: its domain, what it can show."""
     source = PictureSource.objects.select_related("dataset", "api_key").filter(slug=slug).first()
     if source is None:
         return {}
     try:
         domain = checked_domain(source)
         missing = unpictured(source, domain)
+        size = shown_size(source, domain)
     except VlmLabError:  # the form says what is wrong with it
         return {"backend": slug}
-    return {"backend": slug, "domain": domain.slug, "excluded_concepts": list(missing)}
+    values = {"backend": slug, "domain": domain.slug, "excluded_concepts": list(missing)}
+    return values if size is None else values | {"max_set_size": size}
 
 
 def domain_values(slug: str) -> dict[str, Any]:

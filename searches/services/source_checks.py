@@ -15,8 +15,10 @@ from searches.services.source_obstacles import embedded_obstacle, obstacle_of
 from vlmlab.core.errors import GenerationError, VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.pool_coverage import well_shown_size
 from vlmlab.core.scenes.render.backend_kinds import BackendContext, BackendKind, BackendParams
 from vlmlab.core.scenes.render.backends import EMBEDDED
+from vlmlab.core.scenes.render.image_pool_params import ImagePoolParams
 from vlmlab.web.numbers import write_money
 
 CHECK_SECONDS = 20.0
@@ -89,6 +91,18 @@ def unpictured(source: PictureSource, domain: Domain) -> tuple[str, ...]:
         VlmLabError: its settings or its dataset cannot be used.
     """
     return backend_kind(source.kind).unpictured(domain, source_params(source), source_context(source))
+
+
+def shown_size(source: PictureSource, domain: Domain) -> int | None:
+    """Return how large the sets of a search should be for a pool to show most of them; None for other kinds.
+
+    Raises:
+        VlmLabError: its settings or its dataset cannot be used.
+    """
+    params, pool = source_params(source), source_context(source).pool
+    if pool is None or not isinstance(params, ImagePoolParams):
+        return None
+    return well_shown_size(domain, pool, match=params.match, excluded=unpictured(source, domain))
 
 
 def named(domain: Domain, concepts: tuple[str, ...]) -> str:

@@ -229,6 +229,7 @@ def test_a_search_with_a_source_begins_with_its_domain_and_without_what_it_canno
     assert (form.initial["backend"], form.initial["domain"]) == ("photos", "driving")
     assert left_out & {"cone", "cyclist"} == set()
     assert {"pedestrian", "weather_foggy"} <= left_out <= every
+    assert form.initial["max_set_size"] == 2  # cone, cyclist, and both together
 
 
 def test_an_uploaded_dataset_is_chosen_for_a_new_source(researcher):

@@ -146,3 +146,21 @@ def pool_coverage(
         n_ample=int((counts >= fewest).sum()),
         fewest=fewest,
     )
+
+
+def well_shown_size(
+    domain: Domain, pool: PicturePool, *, match: Match = "contains", excluded: Collection[str] = ()
+) -> int:
+    """Return the largest size of which a pool shows half the valid sets or more, and of every smaller size.
+
+    Sizes up to ``COUNTED_SIZE`` are looked at; 1 where even single concepts are rarely shown.
+    """
+    best, n_sets, n_shown = 1, 0, 0
+    for size in range(1, min(COUNTED_SIZE, domain.max_size) + 1):
+        cover = pool_coverage(domain, pool, fewest=1, match=match, max_size=size, excluded=excluded)
+        sets, shown = cover.n_sets - n_sets, cover.n_shown - n_shown
+        if 2 * shown < sets:
+            break
+        best = size if sets else best
+        n_sets, n_shown = cover.n_sets, cover.n_shown
+    return best

@@ -12,7 +12,12 @@ from vlmlab.core.images import decode_png, encode_png, sha256_of
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.domain_files import example_text, read_domain_file
 from vlmlab.core.scenes.masks import decode_mask, encode_mask
-from vlmlab.core.scenes.pool_coverage import concepts_without_pictures, fits_set, pool_coverage
+from vlmlab.core.scenes.pool_coverage import (
+    concepts_without_pictures,
+    fits_set,
+    pool_coverage,
+    well_shown_size,
+)
 from vlmlab.core.scenes.pools import PicturePool, PoolAnnotation, PoolPicture
 from vlmlab.core.scenes.render.backends import SCENE_BACKENDS, BackendContext, load_backend
 from vlmlab.core.scenes.render.image_pool import ImagePoolSource, frame_for
@@ -217,6 +222,23 @@ def test_coverage_counts_the_sets_that_have_pictures_and_names_concepts_without_
         sum(count >= 2 for count in by_hand),
     )
     assert set(found.without) == {concept.id for concept in DRIVING.concepts} - {"cone", "weather_foggy"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "size"),
+    [
+        ([("cone",)], 1),  # one of three single concepts: a search has to begin somewhere
+        ([("cone",), ("cyclist",), ("bus_stop",)], 1),  # none of three pairs
+        ([("cone", "cyclist"), ("bus_stop",)], 1),  # one of three pairs
+        ([("cone", "cyclist"), ("cone", "bus_stop")], 2),  # two of three pairs, not the one triple
+        ([("cone", "cyclist", "bus_stop")], 3),
+    ],
+)
+def test_sets_are_well_shown_up_to_the_size_of_which_half_have_a_picture(rows, size):
+    pool = pool_of(*[(DRIVING.canonical(row), ()) for row in rows])
+    others = {concept.id for concept in DRIVING.concepts} - {"cone", "cyclist", "bus_stop"}
+
+    assert well_shown_size(DRIVING, pool, excluded=others) == size
 
 
 def test_the_check_before_launch_wants_a_dataset_that_shows_something_of_the_domain():
