@@ -20,6 +20,7 @@ ROAD_START, ROAD_END = -10.0, 160.0
 HOUSES_END = 110.0
 JUNCTION_DEPTH = 8.0
 HOUSE_DEPTH = 9.0
+SIDE_KERB_X, SIDE_KERB_LENGTH = 31.75, 56.5  # from the edge of the road to where the ground ends
 FACADES = 12
 CITY_ROADS, SUBURB_ROADS = (0.10, 0.112, 0.125), (0.148, 0.16, 0.172)
 CITY_ROAD_TINT, SUBURB_ROAD_TINT = (0.96, 0.98, 1.06), (1.07, 1.0, 0.9)
@@ -128,6 +129,8 @@ def _ground(street: Street) -> list[Mesh]:
         for side in (-1, 1):
             at = (side * 34 + middle, y, -0.002)
             parts.append(quad(at, (32, 0, 0), (0, JUNCTION_DEPTH / 2, 0), road, repeat_u=16, repeat_v=2))
+            kerb = (side * SIDE_KERB_X + middle, street.junction_y + JUNCTION_DEPTH + 0.08, 0.08)
+            parts.append(box((SIDE_KERB_LENGTH, 0.16, 0.17), paint(0.45), centre=kerb))
     return parts
 
 
