@@ -150,3 +150,12 @@ def test_the_compositions_that_travel_with_the_domains_are_24_valid_sets_of_3_to
     assert {len(key) for key in sets} == {3, 4, 5}
     assert [domain.why_invalid(key) for key in sets] == [None] * 24
     assert {concept.id for concept in domain.concepts} == {one for key in sets for one in key}
+
+
+def test_a_label_that_is_wider_than_its_picture_is_cut_and_stays_in_its_place():
+    long = ", ".join(["stove_on", "towel_burning", "adult_reacting", "child_far_microwave"])
+    cells = [SheetCell(long, None, ""), SheetCell("", None, "")]
+    sheet = np.asarray(compose_sheet(cells, width=120, height=20, columns=2))
+    strip = sheet[20 : 20 + LABEL_HEIGHT]
+    assert (strip[:, :120] < 128).any()
+    assert (strip[:, 120:] == 255).all()

@@ -93,8 +93,17 @@ def compose_sheet(
             if with_boxes:
                 _draw_boxes(draw, cell.scene.annotations, left=left, top=top)
         if with_labels:
-            draw.text((left + 4, top + height + 1), cell.label, fill="black", font=font)
+            label = _fitting(cell.label, font, width - 8)
+            draw.text((left + 4, top + height + 1), label, fill="black", font=font)
     return sheet
+
+
+def _fitting(text: str, font: ImageFont.ImageFont | ImageFont.FreeTypeFont, width: int) -> str:
+    """Return as much of a text as fits into so many pixels; what is cut off leaves an ellipsis."""
+    if font.getlength(text) <= width:
+        return text
+    kept = next((end for end in range(len(text), 0, -1) if font.getlength(text[:end] + "…") <= width), 0)
+    return text[:kept] + "…"
 
 
 def _draw_boxes(
