@@ -224,6 +224,8 @@ def test_a_worker_that_has_lost_its_run_leaves_the_wishes_of_the_one_that_has_it
     def fail(*_arguments, **_options):
         raise error
 
+    # The connection holds the transaction of this test.
+    monkeypatch.setattr("searches.services.slice_ends.connection.close", lambda: None)
     monkeypatch.setattr("searches.services.advance.answer_batch", fail)
     advance(run)
 
