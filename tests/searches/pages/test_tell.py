@@ -188,6 +188,8 @@ def test_the_results_count_each_concept_and_what_it_was_taken_for(browser):
     assert "1 of 3, 33 %" in page
     assert DRIVING.concept("garbage_bin").label in page
     assert "29 concepts not shown yet" in page
+    assert page.count('<span class="muted">could not tell</span>') == 1
+    assert page.count('<span class="muted">–</span>') == 29
 
 
 def test_without_answers_the_results_say_so(browser):
