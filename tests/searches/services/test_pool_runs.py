@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from django.core.management import CommandError, call_command
 
-from searches.enums import RunState, TrialStatus
+from searches.enums import DatasetState, RunState, TrialStatus
 from searches.launch import start_campaign
-from searches.models import PictureSource, Sample, SearchRun, SutRecord
+from searches.models import Dataset, PictureSource, Sample, SearchRun, SutRecord
 from searches.services import scene_sources
 from searches.services.picture_bills import BilledSource, billed
 from searches.services.runs import resume_run
@@ -112,6 +112,17 @@ def test_a_picture_that_is_gone_from_the_disk_lets_its_run_wait(photos, settings
 
     assert run.state == RunState.PAUSED
     assert "not on the disk any more" in run.error
+
+
+@pytest.mark.parametrize("state", [one for one in DatasetState if one != DatasetState.READY])
+def test_a_dataset_that_is_not_ready_lets_its_run_wait(photos, state):
+    run = start_run(stopping_sut(), **CONFIG)
+    Dataset.objects.update(state=state)
+
+    advance(run)
+
+    assert (run.state, run.n_generation_errors) == (RunState.PAUSED, 0)
+    assert run.error == f"The dataset Streets is {state.label.lower()}."
 
 
 def test_the_size_of_a_run_is_that_of_its_pictures(photos):

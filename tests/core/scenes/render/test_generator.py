@@ -169,3 +169,17 @@ def test_embedded_source_is_deterministic_and_shows_what_it_promises():
     shown = {item.concept: item for item in scene.annotations if item.is_required}
     assert set(shown) == {"light_red", "cyclist"}
     assert all(item.visible_pixels > 0 for item in shown.values())
+
+
+def test_a_scene_is_kept_for_its_own_set_and_seed_alone(tmp_path):
+    source = generator(CountingBackend(), cache=DirectoryCache(tmp_path))
+
+    source.generate(KEY, seed=5)
+
+    assert source.is_kept(KEY, seed=5)
+    assert not source.is_kept(KEY, seed=6)
+    assert not source.is_kept(("cone",), seed=5)
+
+
+def test_where_nothing_is_remembered_there_is_nothing_to_draw_ahead():
+    assert generator(CountingBackend(), cache=None).is_kept(KEY, seed=5)

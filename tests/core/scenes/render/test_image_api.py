@@ -128,10 +128,11 @@ def test_other_seed_set_size_settings_or_domain_are_not_taken_from_the_cache(sou
     source_at(context=context).generate(SET, seed=6)
     source_at(context=context).generate(SET[:1], seed=5)
     source_at(context=context, width=96).generate(SET, seed=5)
+    source_at(context=context, height=96).generate(SET, seed=5)
     source_at(context=context, style="A drawing.").generate(SET, seed=5)
     source_at(context=context, domain=replace(DRIVING, version="0" * 12)).generate(SET, seed=5)
 
-    assert len(peer.requests) == 6
+    assert len(peer.requests) == 7
 
 
 def test_prices_and_limits_are_no_part_of_the_identity_and_what_changes_pictures_is(source_at):

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,6 +126,41 @@ def test_a_picture_that_fills_the_frame_is_cut_and_what_is_cut_off_does_not_coun
 
     with pytest.raises(GenerationError):  # 1 of 11 columns is left
         source.generate(("cone",), seed=1)
+
+
+def test_a_thing_of_which_half_is_in_the_frame_counts_as_shown_and_less_does_not():
+    half, less = (PoolAnnotation("cone", "cone", (left, 0.0, 20.0, 20.0)) for left in (0.0, -0.5))
+
+    scene = source_of(pool_of((("cone",), (half,))), width=20, height=20, fit="cover").generate(
+        ("cone",), seed=1
+    )
+
+    assert scene.annotations[0].visible_fraction == 0.5
+    with pytest.raises(GenerationError):
+        source_of(pool_of((("cone",), (less,))), width=20, height=20, fit="cover").generate(("cone",), seed=1)
+
+
+def test_only_things_of_the_set_are_required():
+    other = PoolAnnotation("fog", "weather_foggy", (20.0, 2.0, 30.0, 18.0))
+
+    scene = source_of(pool_of((("cone", "weather_foggy"), (CONE, other)))).generate(("cone",), seed=1)
+
+    assert [(one.concept, one.is_required) for one in scene.annotations] == [
+        ("cone", True),
+        ("weather_foggy", False),
+    ]
+
+
+def test_a_picture_that_gets_another_name_stays_the_one_of_its_samples():
+    pool = pool_of(*[(("cone",), ())] * 5)
+    renamed = [replace(one, name=f"{9 - number}.png") for number, one in enumerate(pool.pictures)]
+    again = PicturePool(pool.slug, "another", renamed, pool.read)
+
+    def pictures(of: PicturePool) -> list[str]:
+        source = source_of(of)
+        return [source.generate(("cone",), seed=seed).provenance["picture"] for seed in range(20)]
+
+    assert pictures(pool) == pictures(again)
 
 
 def test_a_box_that_is_cut_in_part_keeps_what_is_seen_of_it():

@@ -1,5 +1,7 @@
 """The two stages of the presence check."""
 
+from dataclasses import replace
+
 import pytest
 
 from vlmlab.core.scenes.catalogue import load_domain
@@ -52,6 +54,19 @@ def test_projection_stage_lets_a_near_container_leave_the_frame():
     mesh = EmbeddedBackend().build(description).meshes[0]
 
     assert projection_fault(description.objects[0], mesh, check_pinhole(description)) is None
+
+
+def test_a_thing_that_fills_its_share_of_the_frame_may_be_cut_by_it_and_a_smaller_one_may_not(monkeypatch):
+    description = scene_with(thing("container", 0, 1.6))
+    mesh = EmbeddedBackend().build(description).meshes[0]
+    pinhole = check_pinhole(description)
+    strict = replace(THRESHOLDS["container"], in_frame=0.99)
+
+    monkeypatch.setitem(THRESHOLDS, "container", replace(strict, fills=0.15))
+    assert projection_fault(description.objects[0], mesh, pinhole) is None
+
+    monkeypatch.setitem(THRESHOLDS, "container", replace(strict, fills=1.01))
+    assert projection_fault(description.objects[0], mesh, pinhole) == "container would be cut by the frame"
 
 
 def test_a_hidden_object_is_rejected_with_its_name():
