@@ -3,7 +3,7 @@
 import pytest
 
 from searches.enums import RunState
-from searches.models import Job
+from searches.models import Dataset, Job
 from searches.services.calibrations import calibrate
 from tests.factories import make_campaign, make_finished_run, make_run, make_sut
 from tests.searches.probing import probed_sut
@@ -62,6 +62,8 @@ def more_pages(transactional_db):
     """Make rows for every page; return the addresses that hold a number."""
     make_finished_run(make_sut("pocket", kind="transformers_local", params={"checkpoint": "shipped:pocket"}))
     calibration = calibrate(probed_sut(), by=None)
+    owed_to = f"Shapes: https://example.org/{'a-long-address/' * 12}"
+    Dataset.objects.create(slug="pool", title="Pool", is_sample=True, credits=owed_to)
     config = {"algorithm": "random", "inference_budget": 60, "slots": 8, "spend_cap_usd": 0.2}
     halted = make_run(
         make_sut("dear", params={"price_usd": 0.01}),
