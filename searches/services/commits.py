@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from searches.enums import KEY_SEPARATOR, RunState, TrialStatus
-from searches.models import CachedReply, Sample, SearchRun, Trial
+from searches.models import CachedReply, PictureSource, Sample, SearchRun, Trial
 from searches.services.batches import AnsweredSample, Batch
 from searches.services.blobs import record_blobs, write_file
 from searches.services.call_counts import count_calls
@@ -19,11 +19,13 @@ from searches.services.findings import record_findings
 from searches.services.leases import Lease, LeaseLost, lease_end
 from searches.services.live import LiveSearch
 from searches.services.run_log import log_events
+from searches.services.source_context import backend_kind
 from searches.services.suts import asking_of, note_change
 from searches.services.tallies import count_by_expected, set_counters
 from vlmlab.core.replies.version import READER_VERSION
+from vlmlab.core.revelio.evaluate import SampleRecord
 from vlmlab.core.revelio.types import Key, Verdict
-from vlmlab.core.scenes.render.backends import is_described
+from vlmlab.core.scenes.render.backends import EMBEDDED, is_described
 from vlmlab.core.scenes.scene import GeneratedScene
 from vlmlab.core.suts.asking import AskingParams, choice_prompt
 from vlmlab.core.suts.base import SutReply
@@ -96,6 +98,18 @@ def commit_batch(
         crash_point("inside_commit_last")
 
 
+def _is_without_photographs(live: LiveSearch, records: Sequence[SampleRecord]) -> bool:
+    """Return whether a whole batch asked for sets that a pool has no picture of.
+
+    A pool that is away halts the run at once, so such batches say nothing is broken: the search goes on with
+    other sets until it has met too many.
+    """
+    if live.config.backend == EMBEDDED or any(one.verdict != Verdict.INCOMPATIBLE for one in records):
+        return False
+    kind = PictureSource.objects.filter(slug=live.config.backend).values_list("kind", flat=True).first()
+    return kind is not None and backend_kind(kind).takes_pool
+
+
 def counter_values(
     run: SearchRun, live: LiveSearch, batch: Batch, *, is_retry: bool = False
 ) -> dict[str, Any]:
@@ -109,7 +123,8 @@ def counter_values(
     """
     samples, records = batch.samples, [one.record for one in batch.samples]
     answers = answers_after(run, batch)
-    fruitless = run.checkpoint.get("fruitless_batches", 0) + 1 if answers == run.n_inferences else 0
+    is_fruitless = answers == run.n_inferences and not _is_without_photographs(live, records)
+    fruitless = run.checkpoint.get("fruitless_batches", 0) + 1 if is_fruitless else 0
     errors = sum(one.verdict == Verdict.CALL_ERROR for one in records) - (len(records) if is_retry else 0)
     unmade = sum(one.verdict == Verdict.INCOMPATIBLE for one in records)
     return {

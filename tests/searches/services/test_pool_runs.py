@@ -317,3 +317,13 @@ def test_the_command_sets_sources_up_lists_and_checks_them(photos, capsys):
         with pytest.raises(CommandError) as raised:
             call_command("source", *arguments)
         assert raised.value.returncode == 2
+
+
+def test_sets_without_a_photograph_do_not_halt_a_run_however_many_come_in_a_row(photos):
+    run = start_run(stopping_sut(), **{**CONFIG, "excluded_concepts": (), "max_set_size": 3, "run_seed": 5})
+
+    advance(run)
+
+    assert run.state == RunState.SUCCEEDED
+    assert run.n_generation_errors > 3 * RevelioConfig().slots
+    assert run.checkpoint["fruitless_batches"] == 0
