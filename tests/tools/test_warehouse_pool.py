@@ -9,7 +9,7 @@ from PIL import Image
 from tools.warehouse_pool.drawing import draw
 from tools.warehouse_pool.files import BODIES, write_pool
 from tools.warehouse_pool.layout import arrange
-from tools.warehouse_pool.plan import ENOUGH, chosen_sets, fits, valid_sets
+from tools.warehouse_pool.plan import ENOUGH, FEWEST_OWN, chosen_sets, fits, rule_sets, valid_sets
 from vlmlab.core.scenes.domain_files import example_text, read_domain_file
 from vlmlab.core.scenes.masks import decode_mask
 from vlmlab.core.scenes.render.credits import attributions
@@ -24,14 +24,15 @@ def drawn():
     return draw(("forklift_parked", "worker_vest"), seed=0, number=3, **SIZE)
 
 
-def test_every_valid_single_concept_gets_enough_pictures_and_the_plan_repeats_itself():
-    plan = chosen_sets(WAREHOUSE, count=60)
+def test_every_single_concept_gets_enough_pictures_and_every_set_that_a_rule_speaks_of_its_own():
+    plan = chosen_sets(WAREHOUSE, count=150)
 
     singles = [one for one in valid_sets(WAREHOUSE) if len(one) == 1]
-    assert plan == chosen_sets(WAREHOUSE, count=60)
-    assert len(plan) == 60
+    assert plan == chosen_sets(WAREHOUSE, count=150)
+    assert len(plan) == 150
     assert all(WAREHOUSE.is_compatible(one) for one in plan)
     assert all(sum(fits(shown, one, WAREHOUSE) for shown in plan) >= ENOUGH for one in singles)
+    assert all(plan.count(one) >= FEWEST_OWN for one in rule_sets(WAREHOUSE))
 
 
 def test_a_picture_that_changes_the_answer_helps_no_smaller_set():

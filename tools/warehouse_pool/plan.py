@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.pool_coverage import fits_set
@@ -13,7 +13,7 @@ SCENE = "hall"
 ENOUGH = 5
 LARGEST = 4
 FEWEST_OWN = 2
-"""Pictures of each single concept that show nothing else."""
+"""Pictures of each single concept, and of each set that a rule speaks of, that show nothing else."""
 
 WORTH = {1: 16.0, 2: 4.0, 3: 1.0, 4: 0.25}
 """What a picture more is worth to a set of that size while it has fewer than ``ENOUGH``."""
@@ -61,18 +61,30 @@ def _parts(key: Key) -> Iterator[Key]:
         yield from combinations(key, size)
 
 
+def rule_sets(domain: Domain) -> list[Key]:
+    """Return the valid sets that hold exactly what a rule speaks of, in the order of the rules."""
+    found: dict[Key, None] = {}
+    for rule in domain.rules:
+        for elements in product(*rule.condition.elements):
+            found[domain.canonical(elements)] = None
+    return [one for one in found if domain.is_compatible(one)]
+
+
 def chosen_sets(domain: Domain, *, count: int) -> list[Key]:
     """Return the set of every picture, ``hall`` left out.
 
-    Each valid single concept comes ``FEWEST_OWN`` times by itself; then, time after time, the set that brings
-    the most valid sets nearer to ``ENOUGH`` pictures.
+    Each valid single concept comes ``FEWEST_OWN`` times by itself, and so does each set that holds exactly
+    what a rule speaks of; then, time after time, the set that brings the most valid sets nearer to ``ENOUGH``
+    pictures.
 
     Args:
         domain: the warehouse.
         count: number of pictures.
     """
     helped = _helped(domain)
-    chosen = [one for one in helped if len(one) == 1 for _ in range(FEWEST_OWN)][:count]
+    alone = [one for one in helped if len(one) == 1]
+    own = [*alone, *(one for one in rule_sets(domain) if one in helped and one not in alone)]
+    chosen = [one for one in own for _ in range(FEWEST_OWN)][:count]
     counts: Counter[Key] = Counter()
     for shown in chosen:
         counts.update(helped[shown])

@@ -6,10 +6,11 @@ from functools import lru_cache
 import numpy as np
 
 from vlmlab.core.scenes.render.builders import bodies
-from vlmlab.core.scenes.render.builders.people import HAIR, SAFETY_YELLOW, SKIN, pick
+from vlmlab.core.scenes.render.builders.people import HAIR, SAFETY_YELLOW, SKIN
 from vlmlab.core.scenes.render.cutting import covered, cut
 from vlmlab.core.scenes.render.mesh import Colour, Mesh, merge, paint
 from vlmlab.core.scenes.render.primitives import box, lathe, quad
+from vlmlab.core.seeding import pick
 
 POSES = ("h_adult_walk", "h_police", "h_woman_reach")
 DARK_TOPS: tuple[Colour, ...] = ((0.012, 0.014, 0.03), (0.03, 0.03, 0.032), (0.05, 0.012, 0.012))
