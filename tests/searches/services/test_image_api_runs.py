@@ -4,6 +4,7 @@ import pytest
 
 from searches.enums import JobState, RunState
 from searches.models import PictureSource
+from searches.services.endings import MAX_FRUITLESS_BATCHES
 from searches.services.jobs import redraw_job, run_job
 from searches.services.keys import create_key
 from searches.services.leases import take_job
@@ -111,3 +112,14 @@ def test_a_provider_that_refuses_the_key_pauses_the_run_and_uses_up_no_set(peer,
 
     assert paused[:3] == (RunState.PAUSED, 0, 0)
     assert "refused the API key" in paused[3]
+
+
+def test_a_model_that_refuses_batch_after_batch_halts_its_run(peer, source):
+    peer.next(*[peers.BLOCKED] * 60)
+    run = small_run(inference_budget=40)
+
+    advance(run)
+
+    assert (run.state, run.n_inferences) == (RunState.PAUSED, 0)
+    assert run.checkpoint["fruitless_batches"] == MAX_FRUITLESS_BATCHES
+    assert run.error.startswith("No scene of 3 batches in a row could be drawn:")

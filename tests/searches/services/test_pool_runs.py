@@ -10,6 +10,7 @@ from searches.enums import DatasetState, RunState, TrialStatus
 from searches.launch import start_campaign
 from searches.models import Dataset, PictureSource, Sample, SearchRun, SutRecord
 from searches.services import scene_sources
+from searches.services.endings import MAX_FRUITLESS_BATCHES
 from searches.services.picture_bills import BilledSource, billed
 from searches.services.runs import resume_run
 from searches.services.slice_ends import SliceEnd
@@ -19,7 +20,7 @@ from tests.doubles import FlatSceneSource
 from tests.factories import make_sut
 from tests.searches.engine import STOP, advance, as_new_process, run_digest, start_run
 from tests.searches.pools import make_pool, make_source
-from vlmlab.core.errors import GenerationError, SourceAwayError, VlmLabError
+from vlmlab.core.errors import DrawingStoppedError, GenerationError, SourceAwayError, VlmLabError
 from vlmlab.core.images import png_size
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.catalogue import load_domain
@@ -270,6 +271,29 @@ def test_pictures_and_refusals_are_counted_with_what_they_cost():
     assert bill.cost_usd == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize(
+    ("error", "bill"),
+    [
+        (GenerationError("Nothing shows it."), (1, "Nothing shows it.")),
+        (SourceAwayError("The server is down."), (0, "The server is down.")),
+        (DrawingStoppedError("The worker ends."), (0, "")),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_only_a_set_that_was_refused_counts_as_a_refusal_and_only_trouble_is_written_down(error, bill):
+    class Failing(FlatSceneSource):
+        def generate(self, concepts, *, seed):
+            raise error
+
+    source = BilledSource(Failing(), left_usd=None, most_usd=0.0)
+
+    with pytest.raises(type(error)):
+        source.generate(("cone",), seed=1)
+
+    assert (source.bill.n_refusals, source.bill.last_error) == bill
+    assert source.bill.n_pictures == 0
+
+
 def test_no_picture_is_made_that_could_pass_the_limit():
     source = BilledSource(Priced(), left_usd=0.45, most_usd=0.3)
     source.generate(("cone",), seed=1)
@@ -327,3 +351,17 @@ def test_sets_without_a_photograph_do_not_halt_a_run_however_many_come_in_a_row(
     assert run.state == RunState.SUCCEEDED
     assert run.n_generation_errors > 3 * RevelioConfig().slots
     assert run.checkpoint["fruitless_batches"] == 0
+
+
+def test_batches_that_the_embedded_renderer_cannot_draw_halt_a_run(monkeypatch):
+    class Broken(FlatSceneSource):
+        def generate(self, concepts, *, seed):
+            raise GenerationError("Nothing fits.")
+
+    monkeypatch.setattr("searches.services.batches.scene_source", lambda *_a, **_k: Broken())
+    run = start_run(stopping_sut())
+
+    advance(run)
+
+    assert (run.state, run.checkpoint["fruitless_batches"]) == (RunState.PAUSED, MAX_FRUITLESS_BATCHES)
+    assert run.error.startswith("No scene of 3 batches in a row could be drawn: Nothing fits.")

@@ -96,6 +96,67 @@ def test_what_comes_next_is_spread_over_the_rendering_workers(source, two_render
     assert {job.queue for job in render_jobs()} == {Queue.RENDER}
 
 
+@pytest.fixture
+def batch(source, two_renderers, monkeypatch):
+    """A run, its search, and the queries of its first batch with their scenes; nothing is drawn yet."""
+    shared = []
+    monkeypatch.setattr("searches.services.batches.share_batch", lambda *given: shared.append(given))
+    monkeypatch.setattr("searches.services.batches.draw_ahead", lambda *_given: None)
+    advance(start_run(algorithm="random", inference_budget=40))
+    source.kept.clear()
+    ((run, live, queries),) = shared
+    return run, live, queries, list(source.drawn)
+
+
+def test_a_batch_is_wished_from_its_end_because_its_run_draws_from_its_front(batch):
+    run, live, queries, scenes = batch
+
+    farm.share_batch(run, live, queries)
+
+    shares = [[(tuple(key), seed) for key, seed in job.params["scenes"]] for job in render_jobs()]
+    backwards = scenes[::-1]
+    assert len(scenes) == len(queries) > 3
+    assert sorted(shares) == sorted([backwards[0::2], backwards[1::2]])
+
+
+def test_scenes_that_are_kept_are_not_wished(source, batch):
+    run, live, queries, scenes = batch
+    for key, seed in scenes[1::2]:
+        source.generate(key, seed=seed)
+
+    farm.share_batch(run, live, queries)
+
+    wishes = {(tuple(key), seed) for job in render_jobs() for key, seed in job.params["scenes"]}
+    assert wishes == set(scenes[0::2])
+
+
+def test_the_last_scene_that_is_left_of_a_batch_is_drawn_by_its_run_alone(source, batch):
+    run, live, queries, scenes = batch
+    for key, seed in scenes[2:]:
+        source.generate(key, seed=seed)
+
+    farm.share_batch(run, live, queries)
+    two_left = render_jobs().count()
+    farm.withdraw(run.pk)
+    source.generate(scenes[1][0], seed=scenes[1][1])
+    farm.share_batch(run, live, queries)
+
+    assert (two_left, render_jobs().count()) == (2, 0)
+
+
+def test_nothing_is_drawn_ahead_of_a_batch_that_the_cache_answers(source, two_renderers, monkeypatch):
+    ahead = []
+    monkeypatch.setattr("searches.services.batches.draw_ahead", lambda run, _live: ahead.append(run.pk))
+    first = start_run(algorithm="random", inference_budget=40)
+    advance(first)
+    again = start_run(first.sut, algorithm="random", inference_budget=40)
+    advance(again)
+
+    again.refresh_from_db()
+    assert again.n_cached == again.n_inferences > 0
+    assert ahead == [first.pk]
+
+
 def test_the_next_batch_finds_most_of_its_scenes_drawn(source, two_renderers):
     run = start_run(algorithm="random", inference_budget=40)
     advance(run)

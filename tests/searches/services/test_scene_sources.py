@@ -2,7 +2,10 @@
 
 import pytest
 
+from searches.models import PictureSource
 from searches.services import scene_sources
+from searches.services.keys import create_key, replace_key
+from tests.doubles import FlatSceneSource
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.render import generator
 
@@ -36,3 +39,27 @@ def test_a_source_is_made_once_for_each_size(settings, tmp_path):
 
     assert scene_sources.scene_source(DRIVING, width=32, height=24) is first
     assert scene_sources.scene_source(DRIVING, width=48, height=24) is not first
+
+
+@pytest.mark.django_db
+def test_a_key_that_was_replaced_is_used_at_once(monkeypatch):
+    key = create_key(name="Mine", kind="gemini", secret="first-0123456789", by=None)
+    PictureSource.objects.create(
+        slug="model", name="Model", kind="image_api", params={"provider": "gemini", "model": "m"}, api_key=key
+    )
+    opened = []
+
+    def load(_kind, _domain, _params, context, **_size):
+        opened.append(context.api_key)
+        return FlatSceneSource()
+
+    monkeypatch.setattr(scene_sources, "load_backend", load)
+    scene_sources.forget_sources()
+    for _ in range(2):
+        scene_sources.scene_source(DRIVING, "model", width=32, height=24)
+    replace_key(key, secret="second-0123456789", by=None)
+    for _ in range(2):
+        scene_sources.scene_source(DRIVING, "model", width=32, height=24)
+    scene_sources.forget_sources()
+
+    assert opened == ["first-0123456789", "second-0123456789"]
