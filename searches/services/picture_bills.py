@@ -15,7 +15,7 @@ from searches.services.spending import SMALLEST_USD, SpendingLimitError, run_cap
 from vlmlab.core.errors import DrawingStoppedError, GenerationError, SourceAwayError, VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.render.backends import EMBEDDED
-from vlmlab.core.scenes.scene import GeneratedScene, SceneSource
+from vlmlab.core.scenes.scene import GeneratedScene, KeepsPaid, SceneSource
 from vlmlab.web.numbers import write_money
 
 
@@ -63,7 +63,7 @@ class BilledSource:
             SpendingLimitError: the next picture may cost more than is left.
             GenerationError: as the source says.
         """
-        self._check_left()
+        self._check_left(concepts, seed)
         try:
             scene = self._source.generate(concepts, seed=seed)
         except GenerationError as error:
@@ -85,8 +85,10 @@ class BilledSource:
             self._on_paid(self.bill)
             self.bill = PictureBill()
 
-    def _check_left(self) -> None:
+    def _check_left(self, concepts: tuple[str, ...], seed: int) -> None:
         if self._left_usd is None or self._most_usd == 0:
+            return
+        if isinstance(self._source, KeepsPaid) and self._source.is_paid(concepts, seed=seed):
             return
         if self._most_usd is None:
             raise SpendingLimitError(

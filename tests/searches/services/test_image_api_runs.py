@@ -123,3 +123,31 @@ def test_a_model_that_refuses_batch_after_batch_halts_its_run(peer, source):
     assert (run.state, run.n_inferences) == (RunState.PAUSED, 0)
     assert run.checkpoint["fruitless_batches"] == MAX_FRUITLESS_BATCHES
     assert run.error.startswith("No scene of 3 batches in a row could be drawn:")
+
+
+def test_pictures_that_were_paid_before_are_used_under_a_limit_that_is_used_up(peer, source):
+    first = small_run()
+    advance(first)
+    n_drawn = len(peer.requests)
+    as_new_process()
+    forget_sources()
+
+    again = small_run(spend_cap_usd=0.02)  # less than one picture; each answer of before is cached too
+    advance(again)
+
+    assert (again.state, again.n_inferences, again.spend_usd) == (RunState.SUCCEEDED, 10, 0.0)
+    assert len(peer.requests) == n_drawn
+
+
+def test_a_kept_picture_that_is_damaged_is_not_bought_beyond_a_limit(peer, source, tmp_path):
+    advance(small_run())
+    n_drawn = len(peer.requests)
+    for file in tmp_path.rglob("*.scene"):
+        file.write_bytes(b"cut")
+    forget_sources()
+
+    again = small_run(spend_cap_usd=0.02)
+    advance(again)
+
+    assert (again.state, again.spend_usd, len(peer.requests)) == (RunState.PAUSED, 0.0, n_drawn)
+    assert "The spending limit of this run is reached" in again.error

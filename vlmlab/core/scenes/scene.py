@@ -164,3 +164,12 @@ class DrawsAhead(Protocol):
     def generate(self, concepts: tuple[str, ...], *, seed: int) -> GeneratedScene:
         """Return the scene, and keep it."""
         ...
+
+
+@runtime_checkable
+class KeepsPaid(Protocol):
+    """A scene source that costs money and keeps what was paid for; nobody draws ahead with it."""
+
+    def is_paid(self, concepts: tuple[str, ...], *, seed: int) -> bool:
+        """Return whether the scene was paid for before, so that it costs nothing now."""
+        ...

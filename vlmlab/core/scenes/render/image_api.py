@@ -138,7 +138,7 @@ class ImageApiSource:
             GenerationError: no attempt gave a picture that shows the set, with each reason and its number;
                 or the set's words are too long.
         """
-        cache_key = hashlib.sha256("\n".join([self.identity, str(seed), *concepts]).encode()).hexdigest()
+        cache_key = self._cache_key(concepts, seed)
         stored = self._cache.get(cache_key) if self._cache is not None else None
         if stored is not None:
             self._count(n_cached=1)
@@ -148,9 +148,19 @@ class ImageApiSource:
             self._cache.put(cache_key, scene)
         return scene
 
+    def is_paid(self, concepts: Key, *, seed: int) -> bool:
+        """Return whether the scene lies in the cache undamaged, so that it costs nothing.
+
+        It is not named as in ``DrawsAhead``: no other worker may spend money for a run.
+        """
+        return self._cache is not None and self._cache.get(self._cache_key(concepts, seed)) is not None
+
     def close(self) -> None:
         """End waiting calls and close the connections."""
         self._calls.close()
+
+    def _cache_key(self, concepts: Key, seed: int) -> str:
+        return hashlib.sha256("\n".join([self.identity, str(seed), *concepts]).encode()).hexdigest()
 
     def _made(self, concepts: Key, seed: int) -> GeneratedScene:
         """Ask attempt after attempt; an error says what was paid before it."""
