@@ -221,3 +221,11 @@ def test_matching_rules_of_driving_stand_in_the_order_of_the_table():
     key = DRIVING.canonical(["cone", "light_red"])
 
     assert [rule.id for rule in DRIVING.matching_rules(key)][:2] == ["R1_obstacle_near", "R2_red_light"]
+
+
+def test_a_concept_that_stands_for_two_elements_covers_no_more_than_the_set():
+    rule = Rule("r", "R", Condition(elements=(("a",), ("a", "b"))), "stop", "because")
+
+    decision = best_decision([rule], ("a",), severities=("stop",))
+
+    assert (decision.covered, decision.fit) == (("a",), 1.0)

@@ -8,7 +8,7 @@ import pytest
 
 from vlmlab.core.scenes import catalogue
 from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.universe import MaskConstraint, MaskPattern, enumerate_masks
+from vlmlab.core.scenes.universe import MaskConstraint, MaskPattern, UniverseTooLargeError, enumerate_masks
 
 DRIVING = load_domain("driving")
 INDOOR = load_domain("indoor")
@@ -118,6 +118,13 @@ def test_enumerate_masks_checks_needs_only_at_the_end():
     masks = enumerate_masks(3, [needs_bit_two], max_size=3)
 
     assert masks.tolist() == [0b010, 0b100, 0b101, 0b110, 0b111]
+
+
+def test_enumerate_masks_looks_at_as_many_sets_as_the_limit_and_not_at_one_more():
+    assert len(enumerate_masks(4, [], max_size=2, limit=10)) == 10
+
+    with pytest.raises(UniverseTooLargeError, match="more than 9 sets of up to 2 concepts"):
+        enumerate_masks(4, [], max_size=2, limit=9)
 
 
 def test_enumerate_masks_refuses_more_concepts_than_bits():

@@ -133,6 +133,41 @@ def test_a_round_belongs_to_who_began_it(browser):
     assert name(other, group, jobs[0], "kitchen").status_code == 404
 
 
+def test_only_the_picture_in_hand_is_answered(browser):
+    group, jobs = begin(browser)
+    _, others = begin(browser)
+    draw(*jobs, *others)
+
+    for wrong in (others[0], jobs[1]):
+        answer = name(browser, group, wrong, wrong.params["asked"])
+        assert answer["Location"] == f"/tell/{group}/"
+    browser.post(f"/tell/{group}/", {"job": "no number", "c": "kitchen"})
+
+    assert not ConceptNaming.objects.exists()
+
+
+def test_a_name_that_the_domain_does_not_know_is_refused(browser):
+    group, jobs = begin(browser)
+    draw(*jobs)
+
+    answer = name(browser, group, jobs[0], "unicorn")
+
+    assert answer.status_code == 422
+    assert "unicorn" in answer.content.decode()
+    assert not ConceptNaming.objects.exists()
+
+
+def test_a_scene_that_was_drawn_for_something_else_is_no_round(browser):
+    group, jobs = begin(browser)
+    for job in jobs:
+        del job.params["asked"]
+        job.save()
+    draw(*jobs)
+
+    assert browser.get(f"/tell/{group}/").status_code == 404
+    assert name(browser, group, jobs[0], "kitchen").status_code == 404
+
+
 def test_a_picture_that_cannot_be_drawn_is_left_out(browser):
     group, jobs = begin(browser)
     draw(*jobs[1:])

@@ -320,6 +320,14 @@ def test_a_pool_of_the_same_answer_takes_only_pictures_whose_other_things_change
     assert files("same_answer") == {"1.png", "2.png"}
 
 
+def test_a_picture_about_which_something_else_would_be_asked_does_not_stand_for_a_set():
+    pool = pool_of((("pallet_stack_leaning", "aisle_blocked"), ()), (("aisle_blocked",), ()))
+    source = ImagePoolSource(pool, WAREHOUSE, ImagePoolParams(match="same_answer"), width=40, height=20)
+
+    # Both are hazards, but the load is asked about before the walkway.
+    assert set(chosen(source, ("aisle_blocked",), range(40))) == {"1.png"}
+
+
 def test_a_set_whose_pictures_all_change_the_answer_cannot_be_drawn_and_the_reason_says_so():
     pool = pool_of((("spill", "cone"), ()))
     source = ImagePoolSource(pool, WAREHOUSE, ImagePoolParams(match="same_answer"), width=40, height=20)
