@@ -47,9 +47,9 @@ from searches.services.live import forget_all
 from searches.services.runs import create_campaign
 from tests.factories import make_sut
 from tests.searches.engine import CARELESS, advance
-from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.revelio.config import config_from_values
 
-SIZES = ((320, 240), (448, 336))
+SIZES = ("320x240", "448x336")
 
 
 @contextmanager
@@ -72,13 +72,15 @@ def renderers(count: int) -> Iterator[None]:
         prerender.forget_renderers()
 
 
-def measure(count: int, *, width: int, height: int, budget: int, latency_ms: float) -> str:
+def measure(count: int, *, algorithm: str, width: int, height: int, budget: int, latency_ms: float) -> str:
     """Return a table row for one run with ``count`` processes that draw ahead."""
     shutil.rmtree(settings.SCENE_CACHE_DIR, ignore_errors=True)
     CachedReply.objects.all().delete()
     forget_all()
     sut = make_sut(f"slow-{count}-{width}", params=CARELESS | {"latency_ms": latency_ms})
-    config = RevelioConfig(inference_budget=budget, image_width=width, image_height=height)
+    config = config_from_values(
+        {"algorithm": algorithm, "inference_budget": budget, "image_width": width, "image_height": height}
+    )
     campaign = create_campaign(
         config=config, suts=[sut], domain_slug="driving", name="Farm", run_seed=3, by=None
     )
@@ -100,20 +102,29 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=96)
     parser.add_argument("--latency-ms", type=float, default=4000.0)
     parser.add_argument("--renderers", default="0,1,2")
+    parser.add_argument("--algorithm", default="sits")
+    parser.add_argument("--sizes", default=",".join(SIZES))
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     call_command("migrate", verbosity=0)
     lines = [
-        f"One search of {options.budget} inferences, {options.latency_ms / 1000:g} s for a batch of 8, "
+        f"One {options.algorithm} search of {options.budget} inferences, a batch of 8 answered in "
+        f"{options.latency_ms / 1000:g} s, "
         f"{os.cpu_count()} processor cores.",
         "",
         "| Size | Drawing ahead | Seconds | System waited for pictures, s | Share | Inferences a minute |",
         "|---|---|---|---|---|---|",
     ]
-    for width, height in SIZES:
+    for size in options.sizes.split(","):
+        width, height = map(int, size.split("x"))
         for count in (int(one) for one in options.renderers.split(",")):
             line = measure(
-                count, width=width, height=height, budget=options.budget, latency_ms=options.latency_ms
+                count,
+                algorithm=options.algorithm,
+                width=width,
+                height=height,
+                budget=options.budget,
+                latency_ms=options.latency_ms,
             )
             print(line, flush=True)
             lines.append(line)

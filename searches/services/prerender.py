@@ -28,7 +28,7 @@ from vlmlab.core.scenes.scene import DrawsAhead
 
 logger = logging.getLogger(__name__)
 
-BATCHES_AHEAD = 2
+BATCHES_AHEAD = 4
 WORKERS_KNOWN_SECONDS = 5.0
 NAMESPACE = uuid.UUID("6f0c1d1e-8f0f-4f2c-9a53-6e7a6d1f2b11")
 

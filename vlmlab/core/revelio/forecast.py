@@ -5,16 +5,21 @@ from collections.abc import Sequence
 
 from vlmlab.core.revelio.trials import ConceptSetSearch
 from vlmlab.core.revelio.types import Key, Outcome, Query, Verdict
+from vlmlab.core.seeding import rng_for
 
 LIKELY_FAIL = 0.5
+PRIOR_SAMPLES = 2.0
+PRIOR_RATE = 0.3
+MOST_FUTURES = 12
+FUTURES_TIMES_TRIALS = 1200  # copying a search takes the longer, the more it has tried
 
 
 def forecast(search: ConceptSetSearch, count: int, *, excluded: Sequence[Query] = ()) -> tuple[Query, ...]:
     """Return queries that the search may ask after its pending batch, the most probable first.
 
-    Copies of the search are told three guesses: each set goes on as it went so far, all pass, all fail. What
-    all of them ask is certain to be asked. The search itself is not touched, so guessing wrong costs nothing
-    but the work that was done ahead.
+    Copies of the search are told guesses: each set goes on as it went so far, all pass, all fail, and a few
+    random futures at the rates seen so far. What most of them ask comes first. The search itself is not
+    touched, so guessing wrong costs nothing but the work that was done ahead.
 
     Args:
         search: has a pending batch; without one there is nothing to guess from.
@@ -26,7 +31,8 @@ def forecast(search: ConceptSetSearch, count: int, *, excluded: Sequence[Query] 
         return ()
     usual = _usual_outcomes(search, pending)
     guesses = [usual, dict.fromkeys(usual, Verdict.PASS), dict.fromkeys(usual, Verdict.FAIL)]
-    asked = [_next_batch(search, pending, guess) for guess in guesses]
+    plain = [[Outcome(query, guess[query.key]) for query in pending] for guess in guesses]
+    asked = [_next_batch(search, future) for future in (*plain, *_random_futures(search, pending))]
     votes: dict[Query, int] = {}
     for batch in asked:
         for query in batch:
@@ -50,9 +56,28 @@ def _usual_outcomes(search: ConceptSetSearch, pending: Sequence[Query]) -> dict[
     return outcomes
 
 
-def _next_batch(
-    search: ConceptSetSearch, pending: Sequence[Query], guess: dict[Key, Verdict]
-) -> Sequence[Query]:
+def _random_futures(search: ConceptSetSearch, pending: Sequence[Query]) -> list[list[Outcome]]:
+    """Return outcomes of a batch drawn at the rate of each set, shrunk towards that of all."""
+    states = search.trials
+    fails = sum(state.fails for state in states.values()) + PRIOR_SAMPLES * PRIOR_RATE
+    overall = fails / (PRIOR_SAMPLES + sum(state.fails + state.passes for state in states.values()))
+    rates = []
+    for query in pending:
+        state = states[query.key]
+        rates.append((state.fails + overall) / (state.fails + state.passes + 1))
+    rng = rng_for(search.run_seed, "forecast", search.observations)
+    count = min(MOST_FUTURES, FUTURES_TIMES_TRIALS // (len(states) + 1))
+    draws = rng.random((count, len(pending)))
+    return [
+        [
+            Outcome(query, Verdict.FAIL if draw < rate else Verdict.PASS)
+            for query, draw, rate in zip(pending, row, rates, strict=True)
+        ]
+        for row in draws
+    ]
+
+
+def _next_batch(search: ConceptSetSearch, outcomes: Sequence[Outcome]) -> Sequence[Query]:
     twin = copy.deepcopy(search, {id(search.space): search.space})
-    twin.tell([Outcome(query, guess[query.key]) for query in pending])
+    twin.tell(outcomes)
     return twin.ask()
