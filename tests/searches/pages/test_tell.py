@@ -118,6 +118,18 @@ def test_names_that_exclude_each_other_are_refused_and_stay_ticked(browser):
     assert not ConceptNaming.objects.exists()
 
 
+def test_names_of_two_groups_that_exclude_each_other_are_refused(browser):
+    group, jobs = begin(browser)
+    draw(*jobs)
+
+    page = name(browser, group, jobs[0], "barefoot_child_safe", "glass_floor").content.decode()
+
+    assert "never in one picture" in page
+    assert not ConceptNaming.objects.exists()
+    name(browser, group, jobs[0], "glass_floor", "barefoot_near_glass")  # these two are of one group
+    assert ConceptNaming.objects.get().named == ["glass_floor", "barefoot_near_glass"]
+
+
 def test_more_names_than_a_picture_can_show_are_refused(browser):
     group, jobs = begin(browser)
     draw(*jobs)

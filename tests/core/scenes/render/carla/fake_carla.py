@@ -279,6 +279,8 @@ class World:
         return Actors([*self.actors, *self.lights])
 
     def get_traffic_lights_from_waypoint(self, waypoint, distance):
+        if not 5 <= distance <= 200:
+            raise RefusedError(f"lights are looked for within metres, got {distance}")
         ids = [one.id for one in waypoint.get_landmarks_of_type(distance, "1000001")]
         return [light for light in self.lights if light.landmark.id in ids and self.server.has_lights]
 

@@ -426,6 +426,13 @@ def test_camera_in_wrong_units_or_of_another_frame_is_refused(server, monkeypatc
         generate(*ON_FOOT)
 
 
+def test_reach_of_traffic_lights_in_wrong_units_is_refused(server, monkeypatch):
+    monkeypatch.setattr(simulation, "LIGHT_REACH_M", simulation.LIGHT_REACH_M * 100)
+
+    with pytest.raises(RefusedError, match="within metres"):
+        generate(*AT_LIGHT)
+
+
 def test_weather_in_wrong_units_is_refused(server, monkeypatch):
     wrong = {name: CarlaWeather(cloudiness=500.0) for name in lowering.CARLA_WEATHERS}
     monkeypatch.setattr(lowering, "CARLA_WEATHERS", wrong)
