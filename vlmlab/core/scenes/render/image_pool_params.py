@@ -80,9 +80,9 @@ def _load(
 
 IMAGE_POOL_KIND = BackendKind(
     name=IMAGE_POOL,
-    title="Pool of photographs",
+    title="Pool of pictures",
     description="Takes pictures from a dataset whose pictures are tagged with concepts.",
-    needs="A dataset: photographs with a COCO file or a table of concepts.",
+    needs="A dataset: pictures with a COCO file or a table of concepts.",
     params=ImagePoolParams,
     obstacle=_obstacle,
     check=_check,

@@ -107,7 +107,8 @@ CARLA_KIND = BackendKind(
     name=CARLA,
     title="CARLA",
     description="Lays out driving scenes with Scenic and photographs them in the CARLA simulator.",
-    needs="A running CARLA server of version 0.9.16 and the packages of requirements-carla.txt.",
+    needs="The packages of requirements-carla.txt and a running CARLA server of version 0.9.16; or a server "
+    "and client of version 0.9.15.",
     params=CarlaParams,
     obstacle=carla_obstacle,
     check=_check,
