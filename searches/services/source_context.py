@@ -1,20 +1,15 @@
 """What loading a picture source needs besides its settings; the one place that opens its key."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.conf import settings
-from pydantic import ValidationError
 
 from searches.models import ApiKey, PictureSource
 from searches.services.dataset_pools import pool_of_dataset
 from searches.services.presence_asking import presence_check
 from searches.services.sut_signals import is_asked_to_stop, progressed
-from vlmlab.core.complaints import config_error
+from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.render.backend_kinds import BackendContext, BackendKind, BackendParams
 from vlmlab.core.scenes.render.backends import SCENE_BACKENDS
-from vlmlab.core.storable_values import is_storable
 from vlmlab.core.suts.network import policy_of
 
 
@@ -36,32 +31,13 @@ def registrable_kinds() -> list[BackendKind]:
     return [kind for kind in SCENE_BACKENDS.values() if kind.is_registrable]
 
 
-def parse_source_params(kind: BackendKind, values: Mapping[str, Any]) -> BackendParams:
-    """Return the checked settings of a kind.
-
-    Raises:
-        ConfigError: an unknown setting, or a value out of range; ``field`` names it.
-    """
-    for field, value in values.items():
-        if not is_storable([field, value]):
-            raise ConfigError(
-                f"{field!r} holds a character that cannot be stored, such as NUL.",
-                hint="Take it out.",
-                field=field if field in kind.params.model_fields else None,
-            )
-    try:
-        return kind.params.model_validate(dict(values))
-    except ValidationError as error:
-        raise config_error(error, kind.params) from error
-
-
 def source_params(source: PictureSource) -> BackendParams:
     """Return the checked settings of a stored source.
 
     Raises:
         ConfigError: the stored ones are not valid any more, or its kind is unknown.
     """
-    return parse_source_params(backend_kind(source.kind), source.params)
+    return checked_settings(backend_kind(source.kind).params, source.params)
 
 
 def check_key_fits(api_key: ApiKey, kind: BackendKind, params: BackendParams) -> None:

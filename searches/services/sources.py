@@ -13,7 +13,8 @@ from django.db.models import QuerySet
 from searches.models import ApiKey, Campaign, Dataset, PictureSource, SutRecord, User
 from searches.services.audit import record
 from searches.services.registering import ChangedMeanwhileError
-from searches.services.source_context import backend_kind, check_key_fits, parse_source_params
+from searches.services.source_context import backend_kind, check_key_fits
+from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.render.backend_kinds import BackendKind, BackendParams
 from vlmlab.core.scenes.render.backends import EMBEDDED
@@ -138,7 +139,7 @@ def _content(source: PictureSource) -> dict[str, Any]:
 
 
 def _put(source: PictureSource, wish: SourceWish, kind: BackendKind) -> None:
-    params = parse_source_params(kind, wish.params)
+    params = checked_settings(kind.params, wish.params)
     if not wish.name.strip():
         raise ConfigError("Give the source a name.", field="name")
     source.name, source.description = wish.name.strip(), wish.description

@@ -5,7 +5,8 @@ from typing import Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from vlmlab.core.complaints import config_error, config_errors, range_words
+from vlmlab.core.complaints import checked_settings, config_error, config_errors, range_words
+from vlmlab.core.errors import ConfigError
 
 
 class Settings(BaseModel):
@@ -60,6 +61,30 @@ def test_a_missing_value_and_an_unknown_setting_say_what_is_known():
     assert config_error(unknown.value, Settings).hint == (
         "Known: address, count, is_on, kind, limit, name, parts, share."
     )
+
+
+def test_checked_settings_returns_the_model_with_defaults_filled_in():
+    assert checked_settings(Settings, {"name": "a", "count": 3}) == Settings(name="a", count=3)
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "message"),
+    [
+        ({"name": "a\x00"}, "name", "'name' holds a character that cannot be stored, such as NUL."),
+        (
+            {"parts": ["b", "\ud800"], "name": "a"}, "parts",
+            "'parts' holds a character that cannot be stored, such as NUL.",
+        ),
+        ({"o\x00d": 1}, None, "'o\\x00d' holds a character that cannot be stored, such as NUL."),
+        ({"name": "a", "count": 0}, "count", "Count (count): Enter a whole number from 1 to 1,000,000."),
+        ([("name", "a")], None, "The settings are not a group of names and values."),
+    ],
+)  # fmt: skip
+def test_checked_settings_refuses_what_cannot_be_stored_or_used(values, field, message):
+    with pytest.raises(ConfigError) as caught:
+        checked_settings(Settings, values)
+
+    assert (caught.value.field, caught.value.message) == (field, message)
 
 
 def test_ranges_are_written_as_words():

@@ -1,17 +1,42 @@
 """What is wrong with a stored or submitted setting, in sentences a person can act on."""
 
+from collections.abc import Mapping
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from vlmlab.core.errors import ConfigError
+from vlmlab.core.storable_values import is_storable
+
+Settings = TypeVar("Settings", bound=BaseModel)
 
 _LIMITS = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal", "finite_number"})
 _NUMBER_KINDS = _LIMITS | {"int_type", "int_parsing", "int_from_float", "int_parsing_size", "float_type"}
 _NUMBER_KINDS |= {"float_parsing"}
 _CUSTOM = frozenset({"value_error", "assertion_error", "settings_together"})
+
+
+def checked_settings(model: type[Settings], values: Mapping[str, object]) -> Settings:
+    """Return values that are to be stored, or were, as settings of a model.
+
+    Raises:
+        ConfigError: an unknown name, a value out of range, or one that cannot be stored; ``field`` names it.
+    """
+    if not isinstance(values, Mapping):
+        raise ConfigError("The settings are not a group of names and values.", hint="Enter them again.")
+    for name, value in values.items():
+        if not is_storable([name, value]):
+            raise ConfigError(
+                f"{name!r} holds a character that cannot be stored, such as NUL.",
+                hint="Take it out.",
+                field=name if name in model.model_fields else None,
+            )
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        raise config_error(error, model) from error
 
 
 def config_error(error: ValidationError, model: type[BaseModel]) -> ConfigError:

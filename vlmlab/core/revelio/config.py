@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vlmlab.core.complaints import config_error
+from vlmlab.core.complaints import checked_settings
 from vlmlab.core.revelio.racing import fails_needed
 
 Algorithm = Literal["random", "beam", "gpts", "sits"]
@@ -262,11 +262,7 @@ def config_from_values(values: Mapping[str, Any]) -> RevelioConfig:
     Raises:
         ConfigError: a name is unknown or a value out of range; ``field`` names the first one.
     """
-    prepared = {name: _split_list(name, value) for name, value in values.items()}
-    try:
-        return RevelioConfig.model_validate(prepared)
-    except ValidationError as error:
-        raise config_error(error, RevelioConfig) from error
+    return checked_settings(RevelioConfig, {name: _split_list(name, value) for name, value in values.items()})
 
 
 def _split_list(name: str, value: object) -> object:

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from vlmlab.core.complaints import config_error
+from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import ConfigError
-from vlmlab.core.storable_values import is_storable
 from vlmlab.core.suts.base import Sut
 from vlmlab.core.suts.checkpoint import CheckpointReport, inspect_checkpoint
 from vlmlab.core.suts.context import SutContext
@@ -197,20 +196,7 @@ def parse_params(name: str, values: Mapping[str, object]) -> BaseModel:
     Raises:
         ConfigError: unknown kind, unknown key, or a value out of range; ``field`` names the key.
     """
-    kind = sut_kind(name)
-    if not isinstance(values, Mapping):
-        raise ConfigError("The settings are not a group of names and values.", hint="Register it again.")
-    for field, value in values.items():
-        if not is_storable([field, value]):
-            raise ConfigError(
-                f"{field!r} holds a character that cannot be stored, such as NUL.",
-                hint="Take it out.",
-                field=field if field in kind.params.model_fields else None,
-            )
-    try:
-        return kind.params.model_validate(dict(values))
-    except ValidationError as error:
-        raise config_error(error, kind.params) from error
+    return checked_settings(sut_kind(name).params, values)
 
 
 def load_sut(name: str, values: Mapping[str, object], context: SutContext | None = None) -> Sut:
