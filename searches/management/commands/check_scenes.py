@@ -75,7 +75,10 @@ class Command(BaseCommand):
                 if is_quick
                 else _drawing_check(domain, options["backend"], width, height)
             )
-            results = [self._told(number, len(sets), check(one)) for number, one in enumerate(sets, 1)]
+            results = [
+                self._told(check(one), domain, number=number, total=len(sets))
+                for number, one in enumerate(sets, 1)
+            ]
         except VlmLabError as error:
             raise CommandError(str(error)) from error
         seconds = time.perf_counter() - started
@@ -92,10 +95,10 @@ class Command(BaseCommand):
         if options["strict"] and not report.meets_goals:
             sys.exit(1)
 
-    def _told(self, number: int, total: int, result: SetResult) -> SetResult:
+    def _told(self, result: SetResult, domain: Domain, *, number: int, total: int) -> SetResult:
         """Show how far it is, on the error stream."""
         if not result.is_drawn:
-            self.stderr.write(f"{number}/{total} {', '.join(result.key)}: {result.reasons[-1]}")
+            self.stderr.write(f"{number}/{total} {_labels(domain, result.key)}: {result.reasons[-1]}")
         elif number % 50 == 0 or number == total:
             self.stderr.write(f"{number}/{total}")
         return result

@@ -6,6 +6,7 @@ import pytest
 
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.driving import sample_driving
 from vlmlab.core.scenes.render.presence_report import (
     SetResult,
     SetToCheck,
@@ -47,14 +48,16 @@ def test_check_set_counts_layouts_up_to_the_first_good_one():
     def sample(key, *, seed, attempt=0, domain=None):
         if attempt == 0:
             raise GenerationError("No room.")
-        return attempt
+        return sample_driving(key, seed=seed, attempt=attempt)
 
     faults = {1: "cone shows only 3 pixels", 2: None}
 
-    checked = check_set(SetToCheck(("cone",), 9), domain=DRIVING, sample=sample, fault=faults.__getitem__)
+    checked = check_set(
+        SetToCheck(("cone",), 9), domain=DRIVING, sample=sample, fault=lambda one: faults[one.attempt]
+    )
 
     assert checked == SetResult(
-        ("cone",), 9, 3, is_drawn=True, reasons=("No room", "cone shows only 3 pixels")
+        ("cone",), 9, 3, is_drawn=True, reasons=("No room", "“Cone” shows only 3 pixels")
     )
 
 
@@ -62,13 +65,13 @@ def test_check_set_gives_up_after_the_last_layout():
     asked = []
 
     def fault(description):
-        asked.append(description)
+        asked.append((description.seed, description.attempt))
         return "cone is hidden to 90%"
 
     checked = check_set(
         SetToCheck(("cone",), 9),
         domain=DRIVING,
-        sample=lambda key, *, seed, attempt=0, domain=None: (seed, attempt),
+        sample=sample_driving,
         fault=fault,
     )
 
@@ -79,8 +82,8 @@ def test_check_set_gives_up_after_the_last_layout():
 def test_report_counts_rates_goals_blame_and_reasons():
     results = [
         *[result("cone") for _ in range(98)],
-        result("cone", attempts=3, reasons=("cone shows only 3 pixels", "cone shows only 7 pixels")),
-        result("cone", "cyclist", is_drawn=False, attempts=8, reasons=("cone is hidden to 61%",) * 8),
+        result("cone", attempts=3, reasons=("“Cone” shows only 3 pixels", "“Cone” shows only 7 pixels")),
+        result("cone", "cyclist", is_drawn=False, attempts=8, reasons=("“Cone” is hidden to 61%",) * 8),
         result("cone", "cyclist"),
     ]
 
@@ -94,7 +97,7 @@ def test_report_counts_rates_goals_blame_and_reasons():
     assert (two.exact.low, two.exact.high) == pytest.approx((1 - math.sqrt(0.975), math.sqrt(0.975)))
     assert two.likely.low == pytest.approx(0.0945, abs=1e-4)
     assert not report.meets_goals
-    assert report.reasons == (("cone is hidden to N%", 8), ("cone shows only N pixels", 2))
+    assert report.reasons == (("“Cone” is hidden too much", 8), ("“Cone” shows too few pixels", 2))
     assert [(blame.concepts, blame.failed, blame.checked) for blame in report.concepts] == [
         (("cyclist",), 1, 2),
         (("cone",), 1, 101),

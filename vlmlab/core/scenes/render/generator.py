@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +16,7 @@ from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.masks import encode_mask
 from vlmlab.core.scenes.render.cache import DEFAULT_MAX_BYTES, DirectoryCache, SceneCache
 from vlmlab.core.scenes.render.embedded import EmbeddedBackend
+from vlmlab.core.scenes.render.fault_words import in_labels, without_numbers
 from vlmlab.core.scenes.samplers import SAMPLERS
 from vlmlab.core.scenes.scene import GeneratedScene, RenderedScene, SceneDescription, SceneSource
 
@@ -138,7 +138,7 @@ class SceneGenerator:
             )
             if isinstance(drawn, RenderedScene):
                 return _finished(description, drawn)
-            reasons.append(_in_labels(drawn, description, self._domain))
+            reasons.append(in_labels(drawn, description, self._domain))
         labels = ", ".join(f"“{self._domain.concept(one).label}”" for one in concepts)
         raise GenerationError(
             f"None of {self._max_attempts} layouts shows all of {labels}: {_counted(reasons)}.",
@@ -146,20 +146,11 @@ class SceneGenerator:
         )
 
 
-def _in_labels(fault: str, description: SceneDescription, domain: Domain) -> str:
-    """Return a fault with the label of the concept in place of the kind that it begins with."""
-    kind, _, rest = fault.partition(" ")
-    concept = next(
-        (item.concept for item in description.objects if item.is_required and item.kind == kind), ""
-    )
-    return f"“{domain.concept(concept).label}” {rest}" if concept else fault
-
-
 def _counted(reasons: list[str]) -> str:
     """Return reasons with how often each came; those that differ in their numbers alone count as one."""
     alike: dict[str, list[str]] = {}
     for reason in reasons:
-        alike.setdefault(re.sub(r"\d+", "", reason), []).append(reason)
+        alike.setdefault(without_numbers(reason), []).append(reason)
     ordered = sorted(alike.values(), key=lambda one: (-len(one), one[0]))
     return "; ".join(f"{one[0]} ({len(one)}x)" for one in ordered)
 

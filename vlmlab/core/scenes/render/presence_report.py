@@ -1,6 +1,5 @@
 """Measures how often the concept sets of a domain become a picture, and what stands in the way."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ import numpy as np
 
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.scenes.render.fault_words import in_labels, without_numbers
 from vlmlab.core.scenes.samplers import Sampler
 from vlmlab.core.scenes.scene import SceneDescription
 from vlmlab.core.seeding import derive_seed, rng_for
@@ -157,19 +157,21 @@ def check_set(
     reasons: list[str] = []
     for attempt in range(max_attempts):
         try:
-            reason = fault(sample(one.key, seed=one.seed, attempt=attempt, domain=domain))
+            description = sample(one.key, seed=one.seed, attempt=attempt, domain=domain)
+            reason = fault(description)
         except GenerationError as error:
-            reason = error.message.rstrip(".")
+            reasons.append(error.message.rstrip("."))
+            continue
         if reason is None:
             return SetResult(one.key, one.seed, attempt + 1, is_drawn=True, reasons=tuple(reasons))
-        reasons.append(reason)
+        reasons.append(in_labels(reason, description, domain))
     return SetResult(one.key, one.seed, max_attempts, is_drawn=False, reasons=tuple(reasons))
 
 
 def presence_report(domain: Domain, results: Sequence[SetResult]) -> PresenceReport:
     """Return the rates, their intervals and what fails most."""
     failed = tuple(one for one in results if not one.is_drawn)
-    kinds = Counter(_without_numbers(reason) for one in results for reason in one.reasons)
+    kinds = Counter(without_numbers(reason) for one in results for reason in one.reasons)
     return PresenceReport(
         domain_ref=domain.ref,
         rows=_rows(domain, results),
@@ -212,8 +214,3 @@ def _blamed(results: Sequence[SetResult], number: int) -> tuple[Blame, ...]:
     blamed = [Blame(group, checked[group], count) for group, count in failed.items() if count]
     blamed.sort(key=lambda one: (-one.failed, -one.failed / one.checked, one.concepts))
     return tuple(blamed[:LISTED])
-
-
-def _without_numbers(reason: str) -> str:
-    """Return a reason with its numbers taken out, so that like reasons count together."""
-    return re.sub(r"\d+", "N", reason)

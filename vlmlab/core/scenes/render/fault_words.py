@@ -1,0 +1,28 @@
+"""Words for what a layout fails to show: labels in place of kinds, and like faults told as one."""
+
+import re
+
+from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.scene import SceneDescription
+
+_MEASURED = (
+    (re.compile(r"is hidden to \d+%"), "is hidden too much"),
+    (re.compile(r"shows only \d+ pixels"), "shows too few pixels"),
+    (re.compile(r"\d+"), "…"),
+)
+
+
+def in_labels(fault: str, description: SceneDescription, domain: Domain) -> str:
+    """Return a fault with the label of the concept in place of the kind that it begins with."""
+    kind, _, rest = fault.partition(" ")
+    concept = next(
+        (item.concept for item in description.objects if item.is_required and item.kind == kind), ""
+    )
+    return f"“{domain.concept(concept).label}” {rest}" if concept else fault
+
+
+def without_numbers(fault: str) -> str:
+    """Return a fault without what was measured, so that faults that differ in that alone are equal."""
+    for measured, words in _MEASURED:
+        fault = measured.sub(words, fault)
+    return fault
