@@ -87,11 +87,13 @@ def measure(count: int, *, algorithm: str, width: int, height: int, budget: int,
     run = campaign.runs.get()
     with renderers(count):
         started = time.perf_counter()
+        advance(run, slice_seconds=0.0)
+        first = run.render_seconds
         advance(run)
         seconds = time.perf_counter() - started
     run = SearchRun.objects.get(pk=run.pk)
     return (
-        f"| {width} × {height} | {count} | {seconds:.0f} | {run.render_seconds:.1f} | "
+        f"| {width} × {height} | {count} | {seconds:.0f} | {run.render_seconds:.1f} | {first:.1f} | "
         f"{run.render_seconds / seconds:.0%} | {60 * run.n_observations / seconds:.0f} |"
     )
 
@@ -112,8 +114,9 @@ def main() -> None:
         f"{options.latency_ms / 1000:g} s, "
         f"{os.cpu_count()} processor cores.",
         "",
-        "| Size | Drawing ahead | Seconds | System waited for pictures, s | Share | Inferences a minute |",
-        "|---|---|---|---|---|---|",
+        "| Size | Drawing ahead | Seconds | System waited for pictures, s | "
+        "of it before the first batch | Share | Inferences a minute |",
+        "|---|---|---|---|---|---|---|",
     ]
     for size in options.sizes.split(","):
         width, height = map(int, size.split("x"))

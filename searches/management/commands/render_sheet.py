@@ -13,11 +13,13 @@ from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.generator import make_scene_source
 from vlmlab.core.scenes.render.sheet import (
     SheetCell,
+    beside,
     compose_sheet,
     draw_blind,
     draw_cells,
     read_sets,
 )
+from vlmlab.core.scenes.render.tracing import QUALITIES
 from vlmlab.core.scenes.scene import SceneSource
 
 
@@ -37,7 +39,12 @@ class Command(BaseCommand):
             "--sets", type=Path, default=None, help="file with one concept set a line: id, id, ..."
         )
         parser.add_argument("--columns", type=int, default=5)
-        parser.add_argument("--quality", default="standard", choices=("standard", "fast"))
+        parser.add_argument("--quality", default="standard", choices=sorted(QUALITIES))
+        parser.add_argument(
+            "--beside-fine",
+            action="store_true",
+            help="left of each picture, the same scene with many more rays",
+        )
         parser.add_argument("--boxes", action="store_true", help="draw the box of each required object")
         parser.add_argument("--no-labels", action="store_true", help="leave the names out")
         parser.add_argument(
@@ -54,15 +61,16 @@ class Command(BaseCommand):
         out = options["out"] or Path(f"{options['domain']}_sheet.png")
         try:
             domain = shell_domain(options["domain"])
-            source = make_scene_source(
-                domain=domain.slug, width=width, height=height, quality=options["quality"]
-            )
+            source = make_scene_source(domain=domain, width=width, height=height, quality=options["quality"])
             if options["blind"]:
                 cells = self._blind(domain, source, out, repeats=options["blind"], seed=options["seed"])
             else:
                 file = options["sets"]
                 sets = read_sets(file.read_text(), domain) if file else showcase_sets(domain)
                 cells = draw_cells(source, sets, seed=options["seed"])
+                if options["beside_fine"]:
+                    fine = make_scene_source(domain=domain, width=width, height=height, quality="fine")
+                    cells = beside(draw_cells(fine, sets, seed=options["seed"]), cells)
             sheet = compose_sheet(
                 cells,
                 width=width,

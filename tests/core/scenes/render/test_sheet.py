@@ -16,6 +16,7 @@ from vlmlab.core.scenes.driving import sample_driving
 from vlmlab.core.scenes.render.sheet import (
     LABEL_HEIGHT,
     SheetCell,
+    beside,
     compose_sheet,
     draw_blind,
     draw_cells,
@@ -159,3 +160,22 @@ def test_a_label_that_is_wider_than_its_picture_is_cut_and_stays_in_its_place():
     strip = sheet[20 : 20 + LABEL_HEIGHT]
     assert (strip[:, :120] < 128).any()
     assert (strip[:, 120:] == 255).all()
+
+
+def test_pairs_stand_beside_each_other_in_the_order_of_the_sets():
+    left = [SheetCell("a", None, "fine"), SheetCell("b", None, "fine")]
+    right = [SheetCell("a", None, "fast"), SheetCell("b", None, "fast")]
+    assert [(one.label, one.reason) for one in beside(left, right)] == [
+        ("a", "fine"), ("a", "fast"), ("b", "fine"), ("b", "fast"),
+    ]  # fmt: skip
+
+
+def test_render_sheet_command_draws_each_scene_twice_for_comparing_qualities(tmp_path):
+    sets, out = tmp_path / "sets.txt", tmp_path / "pairs.png"
+    sets.write_text("knife_block\n")
+    call_command(
+        "render_sheet", domain="indoor", sets=sets, out=out, size="64x48", columns=2, beside_fine=True
+    )
+    pair = np.asarray(Image.open(out).convert("RGB"), dtype=float)[:48]
+    left, right = pair[:, :64], pair[:, 64:128]
+    assert 0 < np.abs(left - right).mean() < 12  # the same scene, other rays

@@ -44,6 +44,11 @@ def draw_cells(source: SceneSource, sets: Sequence[Key], *, seed: int) -> tuple[
     return tuple(_draw(source, key, ", ".join(key), seed=seed) for key in sets)
 
 
+def beside(left: Sequence[SheetCell], right: Sequence[SheetCell]) -> tuple[SheetCell, ...]:
+    """Return two sheets of the same sets pair by pair; an even number of columns keeps pairs together."""
+    return tuple(cell for pair in zip(left, right, strict=True) for cell in pair)
+
+
 def draw_blind(source: SceneSource, items: Sequence[BlindItem]) -> tuple[SheetCell, ...]:
     """Draw the pictures of a blind test; their labels are numbers from 1."""
     return tuple(
