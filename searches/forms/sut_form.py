@@ -1,16 +1,15 @@
 """The form with which a system of any kind is registered and changed, made of its declared settings."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.utils.text import slugify
 
 from searches.enums import Queue
 from searches.forms.keys import PASTE_AGAIN, WRITE_ONLY
-from searches.forms.sut_fields import NOTHING, can_be_typed, form_field, shown_value, typed_value
-from searches.forms.sut_sections import ADVANCED, SECTIONS, SectionPlan
+from searches.forms.settings_form import SettingsForm, short_name_field
+from searches.forms.sut_fields import NOTHING, can_be_typed
+from searches.forms.sut_sections import ADVANCED, SECTIONS
 from searches.models import SutRecord
 from searches.services.calibrations import CALLS
 from searches.services.checkpoints import known_checkpoints
@@ -19,7 +18,6 @@ from searches.services.keys import checked_secret, keys_for
 from searches.services.registering import KeyWish
 from searches.services.sut_settings import Leaf, leaves, value_at, with_values
 from searches.services.suts import TAKEN_SLUGS
-from vlmlab.core.complaints import config_errors
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.replies.probe_pictures import PROBE_SIZE
 from vlmlab.core.suts.kinds import SutKind, sut_kind
@@ -34,36 +32,13 @@ WIDE = frozenset({"asking__prompt_style", "folder"})
 ERROR_FIELDS = {"asking.convention": "asking.convention.scale", "asking": "asking.prompt_style"}
 
 
-@dataclass(frozen=True)
-class Section:
-    """One part of the form as the page draws it."""
-
-    plan: SectionPlan
-    fields: tuple[forms.BoundField, ...]
-    is_open: bool
-
-    @property
-    def rows(self) -> list[tuple[forms.BoundField, str]]:
-        """Return each field with its width: what needs room for its words takes the whole row."""
-        return [(bound, "full" if _is_long(bound) else "") for bound in self.fields]
-
-
 def _known(values: Mapping[str, Any], known: Sequence[Leaf]) -> dict[str, Any]:
     nothing = object()
     found = {leaf.path: value_at(values, leaf.path, default=nothing) for leaf in known}
     return {path: value for path, value in found.items() if value is not nothing}
 
 
-def _is_long(bound: forms.BoundField) -> bool:
-    return isinstance(bound.field.widget, forms.Textarea) or bound.name in WIDE
-
-
-def field_name(path: str) -> str:
-    """Return the name of a setting's field: dots would be in the way of style sheets and scripts."""
-    return path.replace(".", "__")
-
-
-class SutForm(forms.Form):
+class SutForm(SettingsForm):
     """Settings of a system; the core checks them again.
 
     Args:
@@ -71,6 +46,8 @@ class SutForm(forms.Form):
         base: settings that the form starts from and that keep what has no field: a preset's, or the stored.
         values: what else is filled in: name, short name, description, stored key.
     """
+
+    plans, rest, wide = SECTIONS, ADVANCED, WIDE
 
     name = forms.CharField(max_length=120, help_text="Shown in every table.")
     description = forms.CharField(
@@ -90,17 +67,13 @@ class SutForm(forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.kind: SutKind = sut_kind(kind)
-        every = list(leaves(self.kind.params))
+        self.model = self.kind.params
+        every = list(leaves(self.model))
         # What an earlier version of the lab stored and this one does not know is left out.
         self.base = with_values({}, _known(base or {}, every))
-        self.leaves: dict[str, Leaf] = {
-            field_name(leaf.path): leaf for leaf in every if can_be_typed(leaf) and leaf.path not in PLACE
-        }
         if kind == LOCAL_KIND:
             self._add_place()
-        for name, leaf in self.leaves.items():
-            self.fields[name] = form_field(leaf)
-            self.initial[name] = shown_value(value_at(self.base, leaf.path, default=leaf.default))
+        self.add_settings(leaf for leaf in every if can_be_typed(leaf) and leaf.path not in PLACE)
         if self.kind.key_words:
             self._add_key_fields()
         self.initial.update(values or {})
@@ -158,8 +131,7 @@ class SutForm(forms.Form):
             self._check_place(cleaned)
         if self.kind.key_words:
             self._check_key(cleaned)
-        for error in self._complaints():
-            self.add_core_error(error)
+        self.check_settings()
         for refusal in self._refusals(cleaned):
             self.add_core_error(refusal)
         return cleaned
@@ -187,15 +159,6 @@ class SutForm(forms.Form):
             except ConfigError as error:
                 self.add_error("secret", str(error))
 
-    def _complaints(self) -> list[ConfigError]:
-        from pydantic import ValidationError
-
-        try:
-            self.kind.params.model_validate(self.params())
-        except ValidationError as error:
-            return config_errors(error, self.kind.params)
-        return []
-
     def _refusals(self, cleaned: Mapping[str, Any]) -> list[VlmLabError]:
         """Return what is wrong with address and key, also while other settings are wrong."""
         if "base_url" in self.errors or not self.kind.key_words or PREVIEW in self.data:
@@ -211,26 +174,15 @@ class SutForm(forms.Form):
         )
 
     def add_core_error(self, error: VlmLabError) -> None:
-        """Put an error of the core or a service at its field, in the words of this form."""
-        name = self._field_of(error.field or "")
-        if name is not None and name in self.errors:
-            return  # the field has said already what is wrong with what was typed
-        is_setting = name in self.leaves
-        text = (
-            error.message.partition("): ")[2] if is_setting and f"({error.field}): " in error.message else ""
-        )
-        self.add_error(name, text or str(error))
+        """Put an error of the core or a service at its field; a key that was typed must be typed again."""
+        super().add_core_error(error)
         self._remind_of_secret()
 
-    def _field_of(self, path: str) -> str | None:
+    def field_of(self, path: str) -> str | None:
+        """Return the field of a setting; some errors are about several fields together."""
         if path == "checkpoint":
             return "hub_id" if self.data.get("hub_id") else "folder"
-        path = ERROR_FIELDS.get(path, path)
-        while path:
-            if field_name(path) in self.fields:
-                return field_name(path)
-            path = path.rpartition(".")[0]
-        return None
+        return super().field_of(ERROR_FIELDS.get(path, path))
 
     def _remind_of_secret(self) -> None:
         if self.data.get("secret") and "secret" in self.fields and "secret" not in self.errors:
@@ -245,11 +197,7 @@ class SutForm(forms.Form):
     def params(self) -> dict[str, Any]:
         """Return the settings as the core takes them; what has no field keeps the value of the base."""
         cleaned = self.cleaned_data
-        changes = {
-            leaf.path: typed_value(leaf, cleaned.get(name))
-            for name, leaf in self.leaves.items()
-            if name not in self.errors and self._was_sent(name)
-        }
+        changes = self.typed_values()
         if changes.get("asking.convention.space") == "seen_pixels":
             changes["asking.convention.scale"] = None
         if self.kind.name == LOCAL_KIND:
@@ -257,10 +205,6 @@ class SutForm(forms.Form):
             changes["checkpoint"] = hub_id or cleaned.get("folder") or "-"
             changes["source"] = "hub" if hub_id else "folder"
         return with_values(self.base, changes)
-
-    def _was_sent(self, name: str) -> bool:
-        """Whether a field was on the page that was sent; a checkbox that is off is not among what is sent."""
-        return name in self.data or isinstance(self.fields[name], forms.BooleanField)
 
     def key_wish(self) -> KeyWish:
         """Return which key the system shall use."""
@@ -279,31 +223,12 @@ class SutForm(forms.Form):
         """Return the queue of the device; the service puts remote kinds into theirs."""
         return Queue.GPU if self.cleaned_data.get("device") == "cuda" else Queue.CPU
 
-    def sections(self) -> Iterator[Section]:
-        """Yield the parts of the form; settings that no part names stand in the last, folded one."""
-        placed: set[str] = set()
-        for plan in SECTIONS:
-            names = [name for path in plan.paths if (name := field_name(path)) in self.fields]
-            placed.update(names)
-            if names:
-                yield self._section(plan, names)
-        rest = [name for name in self.leaves if name not in placed]
-        if rest:
-            yield self._section(ADVANCED, rest)
-
-    def _section(self, plan: SectionPlan, names: list[str]) -> Section:
-        has_errors = any(name in self.errors for name in names)
-        return Section(plan, tuple(self[name] for name in names), is_open=has_errors or not plan.is_folded)
-
 
 class RegisterSutForm(SutForm):
     """Registers a system under a short name of its own."""
 
-    slug = forms.SlugField(
-        label="Short name",
-        max_length=64,
-        required=False,
-        help_text="For addresses and the shell; made from the name if left empty. It cannot be changed.",
+    slug = short_name_field(
+        "For addresses and the shell; made from the name if left empty. It cannot be changed."
     )
     calibrate_now = forms.BooleanField(
         label="Calibrate now",
@@ -317,15 +242,12 @@ class RegisterSutForm(SutForm):
     def clean(self) -> dict[str, Any]:
         """Make the short name where it was left empty, and see that it is free."""
         cleaned = super().clean()
-        slug = cleaned.get("slug") or slugify(cleaned.get("name", ""))[:64]
-        if "slug" not in self.errors and cleaned.get("name"):
-            if not slug or slug in TAKEN_SLUGS:
-                self.add_error(
-                    "slug",
-                    "Write a short name with letters or digits (“new”, “compare” and “preview” are taken by "
-                    "the site).",
-                )
-            elif SutRecord.objects.filter(slug=slug).exists():
-                self.add_error("slug", f"There is already a system called “{slug}”. Choose another name.")
-        cleaned["slug"] = slug
+        self.settle_slug(
+            cleaned,
+            rows=SutRecord.objects.all(),
+            taken=TAKEN_SLUGS,
+            refusal="Write a short name with letters or digits (“new”, “compare” and “preview” are taken by "
+            "the site).",
+            what="system",
+        )
         return cleaned

@@ -2,24 +2,7 @@
 
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class SectionPlan:
-    """One part of the form.
-
-    Attributes:
-        slug: its place in templates.
-        title, help: for people.
-        paths: settings in their order; those that a kind lacks are left out.
-        is_folded: whether it is closed until somebody opens it.
-    """
-
-    slug: str
-    title: str
-    help: str
-    paths: tuple[str, ...]
-    is_folded: bool = False
-
+from searches.forms.settings_form import SectionPlan
 
 SECTIONS: tuple[SectionPlan, ...] = (
     SectionPlan(
