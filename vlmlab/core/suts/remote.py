@@ -2,11 +2,9 @@
 
 import hashlib
 import json
-import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -16,18 +14,17 @@ from vlmlab.core.suts.base import FailureKind, FinishReason, SutInfo, SutReply, 
 from vlmlab.core.suts.breaker import Breaker
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.network import endpoint_of
+from vlmlab.core.suts.paced_calls import PacedCalls, with_tries
 from vlmlab.core.suts.pictures import fit_picture
 from vlmlab.core.suts.prices import cost_of_reply, has_prices, likely_input_tokens
-from vlmlab.core.suts.provider import CallFailure, Provider, ProviderCall, ProviderReply
+from vlmlab.core.suts.provider import Provider, ProviderCall, ProviderReply
 from vlmlab.core.suts.providers import provider_kind
 from vlmlab.core.suts.remote_params import UNIDENTIFYING, RemoteParams
-from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy, Tried, with_retries
+from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy, Tried
 from vlmlab.core.suts.storable import storable_text
-from vlmlab.core.suts.throttle import Throttle
 
 ENGINE_VERSION = "1"
 _SIGN_OF_LIFE_S = 10.0
-_NAP_S = 1.0  # a long wait for another try ends within it when there is to be none
 _GUESSED_OUTPUT_TOKENS = 256
 _STOPPED = "The worker was asked to stop before this call was answered."
 _CLOSED = "The system was closed meanwhile."
@@ -78,16 +75,16 @@ class RemoteSut:
         self._params = params
         self._on_progress = context.on_progress
         self._should_stop = context.should_stop
-        self._clock = clock
-        self._closed = threading.Event()
-        self._sleep = sleep if sleep is not None else self._closed.wait
-        self._retries = retries
-        self._throttle = Throttle(
+        self._calls = PacedCalls(
             params.concurrency,
             requests_per_minute=params.requests_per_minute,
             tokens_per_minute=params.tokens_per_minute,
+            should_stop=context.should_stop,
+            stopped=_STOPPED,
+            closed=_CLOSED,
             clock=clock,
-            sleep=self._sleep,
+            sleep=sleep,
+            retries=retries,
         )
         self._threads = ThreadPoolExecutor(params.concurrency, thread_name_prefix="remote-call")
         self._info = _info_of(params)
@@ -100,7 +97,7 @@ class RemoteSut:
     @property
     def concurrency(self) -> int:
         """Calls that may be in flight now; fewer than declared after the provider said to slow down."""
-        return self._throttle.limit
+        return self._calls.limit
 
     def generate(self, requests: Sequence[SutRequest]) -> list[SutReply]:
         """Answer every request, in order; a call that finally fails becomes a call error.
@@ -125,20 +122,20 @@ class RemoteSut:
 
     def close(self) -> None:
         """End waiting calls and close the connections, which ends the calls on them too."""
-        self._closed.set()
+        self._calls.close()
         self._provider.close()
         # Calls in line end by themselves: nobody is told when one of them is cancelled here.
         self._threads.shutdown(wait=True)
 
     def _require_open(self) -> None:
-        if self._closed.is_set():
+        if self._calls.is_closed:
             raise ValueError("the system under test was closed and cannot be used")
 
     def _in_line(self, request: SutRequest, breaker: Breaker) -> Future[SutReply]:
         try:
             return self._threads.submit(self._answer, request, breaker)
         except RuntimeError:
-            if not self._closed.is_set():
+            if not self._calls.is_closed:
                 raise
             future: Future[SutReply] = Future()  # closed between two questions
             future.set_result(self._answer(request, breaker))
@@ -152,71 +149,25 @@ class RemoteSut:
                 self._on_progress()
 
     def _answer(self, request: SutRequest, breaker: Breaker) -> SutReply:
-        if self._closed.is_set():
-            return _not_sent("closed", _CLOSED)
-        if self._should_stop():
-            return _not_sent("stopped", _STOPPED)
+        halt = self._calls.halt()
+        if halt is not None:
+            return _not_sent(halt.kind, halt.message)
         if breaker.failure is not None:
             return _not_sent(breaker.failure.kind, f"{breaker.failure.message} {_NOT_SENT}")
         try:
             call = call_of(self._params, request)
         except ImageError as error:
             return _not_sent("request", str(error))
-        tries = _Tries()
-        tried = with_retries(
-            lambda: self._send(call, tries),
-            self._retries,
-            clock=self._clock,
-            sleep=lambda seconds: self._rest(seconds, breaker),
+        ended = self._calls.ask(
+            lambda: self._provider.send(call),
+            breaker=breaker,
             jitter=lambda n_tries: _jitter(request, n_tries),
-            began_at=lambda: tries.first_at,
+            likely_tokens=(
+                likely_input_tokens(self._params, call.prompt, sent_size=call.sent_size),
+                min(self._params.max_output_tokens, _GUESSED_OUTPUT_TOKENS),
+            ),
         )
-        if tried.failure is None or tried.failure.kind == "filtered":
-            breaker.answered()
-        else:
-            breaker.failed(tried.failure)
-        return self._reply(call, tried, tries.latency_ms)
-
-    def _rest(self, seconds: float, breaker: Breaker) -> bool:
-        """Wait before the next try; return whether there is to be none."""
-        while seconds > 0:
-            if breaker.is_retry_vain or self._should_stop() or self._sleep(min(seconds, _NAP_S)) is True:
-                return True
-            seconds -= _NAP_S
-        return breaker.is_retry_vain or self._should_stop()
-
-    def _send(self, call: ProviderCall, tries: "_Tries") -> ProviderReply:
-        """Send a call once, when the throttle lets it in."""
-        ticket = self._throttle.enter(
-            likely_input_tokens(self._params, call.prompt, sent_size=call.sent_size),
-            min(self._params.max_output_tokens, _GUESSED_OUTPUT_TOKENS),
-        )
-        started_at = self._clock()
-        if tries.first_at is None:
-            tries.first_at = started_at
-        try:
-            if self._closed.is_set():
-                raise CallFailure("closed", _CLOSED, is_retryable=False)
-            if self._should_stop():  # it may have waited long for its turn
-                raise CallFailure("stopped", _STOPPED, is_retryable=False)
-            reply = self._provider.send(call)
-        except CallFailure as failure:
-            if failure.kind in ("rate_limit", "overloaded"):
-                self._throttle.slowed(ticket, wait_s=self._waited_for(failure.retry_after_s))
-            else:
-                self._throttle.failed(ticket)
-            raise
-        except BaseException:
-            self._throttle.failed(ticket)
-            raise
-        finally:
-            tries.latency_ms = max(0.0, self._clock() - started_at) * 1000
-        self._throttle.succeeded(ticket, input_tokens=reply.input_tokens, output_tokens=reply.output_tokens)
-        return reply
-
-    def _waited_for(self, wait_s: float | None) -> float | None:
-        """Return what all calls wait; None for a wait that is too long, after which the call has failed."""
-        return None if wait_s is None or wait_s > self._retries.longest_wait_s else wait_s
+        return self._reply(call, ended.tried, ended.latency_ms)
 
     def _finish_of(self, answer: ProviderReply) -> FinishReason:
         """Return why an answer ended; some servers call an answer complete that used up its tokens."""
@@ -232,7 +183,7 @@ class RemoteSut:
             is_cut = failure is not None and failure.is_retryable and self._should_stop()
             kind = "stopped" if is_cut else failure.kind if failure is not None else ""
             return SutReply(
-                "", "other", latency_ms=latency_ms, call_error=_with_tries(words, tried.n_attempts),
+                "", "other", latency_ms=latency_ms, call_error=with_tries(words, tried.n_attempts),
                 n_attempts=tried.n_attempts, seen_size=call.sent_size, failure_kind=kind,
             )  # fmt: skip
         return SutReply(
@@ -254,19 +205,6 @@ class RemoteSut:
             reasoning_tokens=answer.reasoning_tokens,
             served_model=answer.served_model,
         )
-
-
-@dataclass
-class _Tries:
-    """What the tries of one call took.
-
-    Attributes:
-        first_at: when the first one was sent, after every limit of ours.
-        latency_ms: wall time of the last one.
-    """
-
-    first_at: float | None = None
-    latency_ms: float = 0.0
 
 
 def call_of(params: RemoteParams, request: SutRequest) -> ProviderCall:
@@ -314,10 +252,6 @@ def _info_of(params: RemoteParams) -> SutInfo:
 
 def _not_sent(kind: FailureKind, words: str) -> SutReply:
     return SutReply("", "other", call_error=words, n_attempts=0, failure_kind=kind)
-
-
-def _with_tries(words: str, n_attempts: int) -> str:
-    return words if n_attempts < 2 else f"{words} (Tried {n_attempts} times.)"
 
 
 def _jitter(request: SutRequest, n_tries: int) -> float:

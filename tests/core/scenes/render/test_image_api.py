@@ -327,6 +327,16 @@ def test_an_order_to_stop_sends_nothing(source_at, peer):
     assert ("asked to stop" in error.value.message, len(peer.requests)) == (True, 0)
 
 
+def test_a_source_that_was_closed_sends_nothing_and_is_asked_again_later(source_at, peer):
+    source = source_at()
+    source.close()
+
+    with pytest.raises(DrawingStoppedError) as error:
+        source.generate(SET, seed=1)
+
+    assert ("asked to stop" in error.value.message, len(peer.requests)) == (True, 0)
+
+
 def test_tokens_are_counted_where_no_price_of_a_picture_is_known(source_at):
     source = source_at(price_usd_per_picture=None, input_price_usd=5.0, output_price_usd=40.0)
 

@@ -336,7 +336,7 @@ def check_image_api(_domain: Domain, params: ImageApiParams, context: BackendCon
 
 
 def _away(failure: CallFailure) -> SourceAwayError:
-    error = DrawingStoppedError if failure.kind == "stopped" else SourceAwayError
+    error = DrawingStoppedError if failure.kind in ("stopped", "closed") else SourceAwayError
     return error(storable_text(failure.message))
 
 

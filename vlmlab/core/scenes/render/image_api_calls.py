@@ -1,6 +1,5 @@
 """Calls to image-generating models: pace, retries and an end to asking a provider that answers nobody."""
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,13 +10,12 @@ from vlmlab.core.scenes.render.image_providers import ImageProvider, MadePicture
 from vlmlab.core.seeding import rng_for
 from vlmlab.core.suts.breaker import Breaker
 from vlmlab.core.suts.context import no_progress
+from vlmlab.core.suts.paced_calls import PacedCalls, with_tries
 from vlmlab.core.suts.provider import CallFailure
-from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy, with_retries
-from vlmlab.core.suts.throttle import Throttle
+from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy
 
 REST_S = 60.0
 """How long a provider that failed several calls in a row is not asked."""
-_NAP_S = 1.0
 _STOPPED = "The worker was asked to stop before the picture came."
 
 
@@ -57,16 +55,17 @@ class PictureCalls:
     ) -> None:
         self._provider = provider
         self._should_stop = should_stop
-        self._on_progress = on_progress
         self._clock = clock
-        self._closed = threading.Event()
-        self._sleep = sleep if sleep is not None else self._closed.wait
-        self._retries = retries
-        self._throttle = Throttle(
+        self._calls = PacedCalls(
             params.max_concurrency,
             requests_per_minute=params.requests_per_minute,
+            should_stop=should_stop,
+            stopped=_STOPPED,
+            closed=_STOPPED,
+            on_progress=on_progress,
             clock=clock,
-            sleep=self._sleep,
+            sleep=sleep,
+            retries=retries,
         )
         self._breaker, self._asks_again_at = Breaker(), float("-inf")
 
@@ -74,22 +73,18 @@ class PictureCalls:
         """Return the picture of a call.
 
         Raises:
-            CallFailure: none came; kind "filtered" when the provider refused, "stopped" on an order to end.
+            CallFailure: none came; kind "filtered" when the provider refused, "stopped" on an order to end,
+                "closed" when these calls were closed meanwhile.
         """
         breaker = self._current_breaker()
         if breaker.failure is not None:
             raise breaker.failure
-        tried = with_retries(
-            lambda: self._send(call),
-            self._retries,
-            clock=self._clock,
-            sleep=lambda seconds: self._rest(seconds, breaker),
+        tried = self._calls.ask(
+            lambda: self._provider.make(call.prompt, width=call.width, height=call.height, seed=call.seed),
+            breaker=breaker,
             jitter=lambda n_tries: float(rng_for(call.seed, "retry", n_tries).random()),
-        )
-        if tried.failure is None or tried.failure.kind == "filtered":
-            breaker.answered()
-        else:
-            breaker.failed(tried.failure)
+        ).tried
+        if tried.failure is not None:
             self._asks_again_at = self._clock() + REST_S
         if tried.answer is None:
             raise self._ended(tried.failure, tried.n_attempts)
@@ -97,7 +92,7 @@ class PictureCalls:
 
     def close(self) -> None:
         """End waiting calls and close the provider."""
-        self._closed.set()
+        self._calls.close()
         self._provider.close()
 
     def _current_breaker(self) -> Breaker:
@@ -106,39 +101,8 @@ class PictureCalls:
             self._breaker = Breaker()
         return self._breaker
 
-    def _send(self, call: PictureCall) -> MadePicture:
-        ticket = self._throttle.enter(0.0, 0.0)
-        self._on_progress()
-        try:
-            if self._closed.is_set() or self._should_stop():  # it may have waited long for its turn
-                raise CallFailure("stopped", _STOPPED, is_retryable=False)
-            made = self._provider.make(call.prompt, width=call.width, height=call.height, seed=call.seed)
-        except CallFailure as failure:
-            if failure.kind in ("rate_limit", "overloaded"):
-                wait = failure.retry_after_s
-                is_short = wait is not None and wait <= self._retries.longest_wait_s
-                self._throttle.slowed(ticket, wait_s=wait if is_short else None)
-            else:
-                self._throttle.failed(ticket)
-            raise
-        except BaseException:
-            self._throttle.failed(ticket)
-            raise
-        self._throttle.succeeded(ticket, input_tokens=None, output_tokens=None)
-        return made
-
-    def _rest(self, seconds: float, breaker: Breaker) -> bool:
-        """Wait before the next try; return whether there is to be none."""
-        while seconds > 0:
-            self._on_progress()
-            if breaker.is_retry_vain or self._should_stop() or self._sleep(min(seconds, _NAP_S)) is True:
-                return True
-            seconds -= _NAP_S
-        return breaker.is_retry_vain or self._should_stop()
-
     def _ended(self, failure: CallFailure | None, n_tries: int) -> CallFailure:
         if failure is None or (failure.is_retryable and self._should_stop()):
             return CallFailure("stopped", _STOPPED, is_retryable=False)
-        if n_tries > 1:
-            failure.reword(lambda words: f"{words} (Tried {n_tries} times.)")
+        failure.reword(lambda words: with_tries(words, n_tries))
         return failure
