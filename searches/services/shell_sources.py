@@ -1,11 +1,11 @@
 """Setting picture sources up from a shell: settings as ``key=value``, rows by their short names."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from searches.models import ApiKey, Dataset, PictureSource, SutRecord
+from searches.services.shell_params import put_param
 from searches.services.source_context import backend_kind
 from searches.services.sources import SourceWish, create_source
 from vlmlab.core.errors import ConfigError
@@ -32,14 +32,16 @@ def add_from_shell(wish: ShellSource) -> PictureSource:
         ConfigError: a setting is wrong, or a named row does not exist.
     """
     kind = backend_kind(wish.kind)
-    texts = {name for name, field in kind.params.model_fields.items() if field.annotation is str}
+    params: dict[str, Any] = {}
+    for text in wish.params:
+        put_param(params, text, model=kind.params)
     return create_source(
         SourceWish(
             slug=wish.slug,
             kind=wish.kind,
             name=wish.name or wish.slug,
             description=wish.description,
-            params=dict(_param(text, texts) for text in wish.params),
+            params=params,
             dataset=_found(Dataset.objects.filter(slug=wish.dataset).first(), "dataset", wish.dataset),
             api_key=_found(ApiKey.objects.filter(name=wish.key_name).first(), "key", wish.key_name),
             presence_sut=_found(
@@ -56,15 +58,3 @@ def _found(row: Dataset | ApiKey | SutRecord | None, what: str, name: str) -> in
     if row is None:
         raise ConfigError(f"There is no {what} called “{name}”.", hint="Check its name.")
     return row.pk
-
-
-def _param(text: str, texts: set[str]) -> tuple[str, Any]:
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        raise ConfigError(f"--param needs KEY=VALUE, got “{text}”.")
-    if name.strip() in texts:
-        return name.strip(), value
-    try:
-        return name.strip(), json.loads(value)
-    except ValueError:
-        return name.strip(), value

@@ -10,6 +10,7 @@ from django.db import transaction
 from searches.enums import Queue
 from searches.models import ApiKey, SutRecord
 from searches.services.keys import create_key
+from searches.services.shell_params import put_param
 from searches.services.suts import register_sut
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.suts.kinds import parse_params, sut_kind
@@ -62,7 +63,7 @@ def register_from_shell(wish: ShellRegistration, *, environment: Mapping[str, st
     """
     kind, params = _base(wish)
     for text in wish.params:
-        _set(params, text, kind=kind)
+        put_param(params, text, model=sut_kind(kind).params)
     return register_sut(
         slug=wish.slug,
         name=wish.name or wish.slug,
@@ -93,37 +94,6 @@ def _base(wish: ShellRegistration) -> tuple[str, dict[str, Any]]:
         )
     params: dict[str, Any] = json.loads(json.dumps(dict(preset.params)))  # a copy that may be changed
     return preset.kind, params
-
-
-def _set(params: dict[str, Any], text: str, *, kind: str) -> None:
-    """Put one ``key=value`` into the settings.
-
-    Raises:
-        ConfigError: there is no ``=``, or the key reaches into something that is no group of settings.
-    """
-    path, sign, value = text.partition("=")
-    names = path.strip().split(".")
-    if not sign or not all(names):
-        raise ConfigError(
-            f"--param needs KEY=VALUE, got “{path}”.",
-            hint="Such as model=gpt-5 or asking.convention.scale=1.",
-        )
-    place = params
-    for name in names[:-1]:
-        place = place.setdefault(name, {})
-        if not isinstance(place, dict):
-            raise ConfigError(f"{path} reaches into {name}, which has no settings of its own.", field=path)
-    field = sut_kind(kind).params.model_fields.get(names[0])
-    is_text = len(names) == 1 and field is not None and field.annotation is str
-    place[names[-1]] = value if is_text else _read(value)
-
-
-def _read(value: str) -> Any:
-    """Return a value as JSON, or as the text it is."""
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
 
 
 def _key(
