@@ -150,6 +150,14 @@ def findings_json(findings: QuerySet[Finding]) -> Iterator[str]:
     yield from _json_rows(findings.values("concepts", "thumbnails", *FINDING_COLUMNS))
 
 
+def csv_lines(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """Return a table as CSV lines, the names of its columns first; no cell can be a formula."""
+    writer = csv.writer(_Echo())
+    yield writer.writerow(columns)
+    for row in rows:
+        yield writer.writerow([safe_cell(value) for value in row])
+
+
 def safe_cell(value: object) -> object:
     """Return a cell that no spreadsheet takes for a formula; a text that could be one gets a quote first."""
     if isinstance(value, str) and value.startswith(FORMULA_SIGNS):
@@ -183,10 +191,8 @@ def _counts(share: Share | None) -> list[int] | None:
 
 
 def _csv(columns: Sequence[str], rows: QuerySet[Any, tuple[Any, ...]]) -> Iterator[str]:
-    writer = csv.writer(_Echo())
-    yield writer.writerow([name.replace("__", "_") for name in columns])
-    for row in rows.iterator(chunk_size=CHUNK):
-        yield writer.writerow([safe_cell(value) for value in row])
+    names = [name.replace("__", "_") for name in columns]
+    return csv_lines(names, rows.iterator(chunk_size=CHUNK))
 
 
 def _json_rows(rows: QuerySet[Any, dict[str, Any]]) -> Iterator[str]:

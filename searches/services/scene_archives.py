@@ -1,14 +1,12 @@
 """The archive that scenes are downloaded as: pictures, COCO file, tables, descriptions, credits."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from searches.services.blobs import StorageError, open_blob
-from searches.services.exports import safe_cell
+from searches.services.exports import csv_lines
 from vlmlab import __version__
 from vlmlab.core.scenes.coco import CocoPicture, CocoThing, coco_json
 from vlmlab.core.scenes.render.credits import ATTRIBUTION_FILE
@@ -101,10 +99,7 @@ def _coco(export: SceneExport) -> Iterator[str]:
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    for values in ([*columns], *([row.get(name, "") for name in columns] for row in rows)):
-        line = io.StringIO()
-        csv.writer(line).writerow([safe_cell(value) for value in values])
-        yield line.getvalue()
+    return csv_lines(columns, ([row.get(name, "") for name in columns] for row in rows))
 
 
 def _concept_row(picture: ScenePicture) -> dict[str, Any]:

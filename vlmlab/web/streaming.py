@@ -10,7 +10,16 @@ LINES = 200  # pieces joined to one chunk
 
 def stream_file(pieces: Iterator[str], *, name: str, media_type: str) -> StreamingHttpResponse:
     """Return a download of UTF-8 text that is never held in memory as a whole."""
-    response = StreamingHttpResponse(_chunks(pieces), content_type=f"{media_type}; charset=utf-8")
+    return _download(_chunks(pieces), name=name, content_type=f"{media_type}; charset=utf-8")
+
+
+def stream_zip(pieces: Iterator[bytes], *, name: str) -> StreamingHttpResponse:
+    """Return a download of an archive that is written while it is sent."""
+    return _download(pieces, name=name, content_type="application/zip")
+
+
+def _download(pieces: Iterator[bytes], *, name: str, content_type: str) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(pieces, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = "no-store"
@@ -20,12 +29,3 @@ def stream_file(pieces: Iterator[str], *, name: str, media_type: str) -> Streami
 def _chunks(pieces: Iterator[str]) -> Iterator[bytes]:
     while text := "".join(islice(pieces, LINES)):
         yield text.encode()
-
-
-def stream_zip(pieces: Iterator[bytes], *, name: str) -> StreamingHttpResponse:
-    """Return a download of an archive that is written while it is sent."""
-    response = StreamingHttpResponse(pieces, content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    response["X-Content-Type-Options"] = "nosniff"
-    response["Cache-Control"] = "no-store"
-    return response
