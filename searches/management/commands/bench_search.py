@@ -6,11 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from searches.services.domain_store import find_domain
+from searches.services.domain_store import shell_domain
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config, load_oracle, oracle_space, run_bench
-from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
-from vlmlab.core.scenes.concepts import Domain
 
 
 class Command(BaseCommand):
@@ -40,7 +38,7 @@ class Command(BaseCommand):
         try:
             params = dict(read_param(text) for text in options["param"])
             config = bench_config(options["algorithm"], budget=options["budget"], params=params)
-            domain = _domain(options["domain"])
+            domain = shell_domain(options["domain"])
             oracle = load_oracle(Path(options["oracle"]))
             space = oracle_space(domain, config, oracle=oracle)
             result = run_bench(config, domain=domain, space=space, oracle=oracle, seed=options["seed"])
@@ -52,11 +50,6 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"The result cannot be written: {error.strerror}.") from error
-
-
-def _domain(slug: str) -> Domain:
-    """Return a built-in domain as the lab comes with it, or one that the site keeps."""
-    return load_domain(slug) if slug in DOMAIN_SLUGS else find_domain(slug)
 
 
 def read_param(text: str) -> tuple[str, str]:
