@@ -12,6 +12,7 @@ from vlmlab.core.suts.base import FinishReason
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.failures import unexpected, words_of
 from vlmlab.core.suts.http_json import JsonEndpoint
+from vlmlab.core.suts.network import NetworkPolicy
 from vlmlab.core.suts.origins import GOOGLE
 from vlmlab.core.suts.provider import CallFailure, ProviderCall, ProviderReply, check_bytes
 from vlmlab.core.suts.remote_params import GeminiParams
@@ -42,6 +43,7 @@ FINISH: Mapping[str, FinishReason] = {
 MOST_REQUEST_BYTES = 100_000_000
 """Of a whole request with its picture inside."""
 
+EXAMPLE = "gemini-3-flash-preview"
 _NAME = re.compile(r"(?:models/)?([A-Za-z0-9][A-Za-z0-9._-]*)")
 _GENERATION = re.compile(r"gemini-(\d{1,2})(?:\.(\d{1,2}))?(?![0-9])")
 _NEWEST = (99, 0)
@@ -65,13 +67,9 @@ class GeminiProvider:
         check_params(params)
         self._params = params
         self._has_key = bool(context.api_key)
-        self._path = f"/v1beta/models/{_model_name(params)}:generateContent"
-        self._endpoint = JsonEndpoint(
-            base_url=base_url,
-            headers={"x-goog-api-key": context.api_key},
-            timeout_s=params.timeout_s,
-            policy=context.network,
-            explain=explain,
+        self._path = f"{model_path(params.model, example=EXAMPLE)}:generateContent"
+        self._endpoint = google_endpoint(
+            base_url, api_key=context.api_key, timeout_s=params.timeout_s, policy=context.network
         )
 
     def describe(self, call: ProviderCall) -> dict[str, JsonValue]:
@@ -95,13 +93,48 @@ class GeminiProvider:
         self._endpoint.close()
 
 
+def google_endpoint(base_url: str, *, api_key: str, timeout_s: float, policy: NetworkPolicy) -> JsonEndpoint:
+    """Return Google's API for developers; raises ``SutError`` for a key that cannot stand in a header."""
+    return JsonEndpoint(
+        base_url=base_url,
+        headers={"x-goog-api-key": api_key},
+        timeout_s=timeout_s,
+        policy=policy,
+        explain=explain,
+    )
+
+
+def model_path(model: str, *, example: str) -> str:
+    """Return where a model lies below Google's address.
+
+    Raises:
+        ConfigError: the name is none; the hint gives the example.
+    """
+    match = _NAME.fullmatch(model)
+    if match is None:
+        raise ConfigError(
+            f"“{model}” is not the name of a Gemini model.",
+            hint=f"Write it as Google does, such as {example}.",
+            field="model",
+        )
+    return f"/v1beta/models/{match[1]}"
+
+
+def check_account(finish_reason: str) -> None:
+    """Raise a ``CallFailure`` where an answer ended because Google has limited the account."""
+    if finish_reason == "PUP_LIMITED_DISABLED":
+        raise CallFailure(
+            "key", "Google has limited this account. See its notice in Google AI Studio.", is_retryable=False
+        )
+
+
 def check_params(params: GeminiParams) -> None:
     """Refuse settings that Google would refuse.
 
     Raises:
         ConfigError: what to change, and at which field.
     """
-    _model_name(params)
+    model_path(params.model, example=EXAMPLE)
     _thinking(params)
     if params.temperature is not None and (4, 0) <= _generation(params.model) < _NEWEST:
         raise ConfigError(
@@ -122,10 +155,7 @@ def read_reply(answer: Mapping[str, object]) -> ProviderReply:
             raise unexpected("no candidate")
         return _counted(ProviderReply("", "safety", served_model=served), answer.get("usageMetadata"))
     reason = text(candidates[0].get("finishReason"))
-    if reason == "PUP_LIMITED_DISABLED":
-        raise CallFailure(
-            "key", "Google has limited this account. See its notice in Google AI Studio.", is_retryable=False
-        )
+    check_account(reason)
     parts = objects(member(candidates[0], "content", "parts"))
     said = "".join(text(part.get("text")) for part in parts if part.get("thought") is not True)
     reply = ProviderReply(said, FINISH.get(reason, "other"), served_model=served)
@@ -242,17 +272,6 @@ def _generation(model: str) -> tuple[int, int]:
     """Return such as (2, 5); for names without a number the newest, which they lead to."""
     match = _GENERATION.search(model)
     return (int(match[1]), int(match[2] or 0)) if match else _NEWEST
-
-
-def _model_name(params: GeminiParams) -> str:
-    match = _NAME.fullmatch(params.model)
-    if match is None:
-        raise ConfigError(
-            f"“{params.model}” is not the name of a Gemini model.",
-            hint="Write it as Google does, such as gemini-3-flash-preview.",
-            field="model",
-        )
-    return match[1]
 
 
 def _retry_delay(details: list[Mapping[str, object]]) -> float | None:

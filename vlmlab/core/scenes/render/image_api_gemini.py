@@ -1,11 +1,9 @@
 """Pictures from Google's generateContent: what is sent, what comes back, and what a refusal looks like."""
 
-import re
 from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.prompts_for_pictures import PicturePrompt
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
 from vlmlab.core.scenes.render.image_api_params import ImageApiParams
@@ -18,16 +16,13 @@ from vlmlab.core.scenes.render.image_providers import (
     refused,
 )
 from vlmlab.core.suts.failures import unexpected
-from vlmlab.core.suts.gemini import explain
-from vlmlab.core.suts.http_json import JsonEndpoint
+from vlmlab.core.suts.gemini import check_account, google_endpoint, model_path
 from vlmlab.core.suts.origins import GOOGLE
-from vlmlab.core.suts.provider import CallFailure
 from vlmlab.core.suts.reply_fields import count, member, objects, text, total
 
 RATIOS = ("1:1", "2:3", "3:2", "3:4", "4:3", "9:16", "16:9", "21:9")
-_NAME = re.compile(r"(?:models/)?([A-Za-z0-9][A-Za-z0-9._-]*)")
+EXAMPLE = "gemini-3.1-flash-image"
 _MOST_SEED = 2**31
-_LIMITED = "PUP_LIMITED_DISABLED"
 
 
 class GeminiImages:
@@ -48,8 +43,10 @@ class GeminiImages:
     def __init__(self, params: ImageApiParams, context: BackendContext, *, base_url: str = GOOGLE) -> None:
         self._params = params
         self._has_key = bool(context.api_key)
-        self._path = f"{_model_path(params)}:generateContent"
-        self._endpoint = _endpoint(params, context, base_url=base_url, timeout_s=params.timeout_s)
+        self._path = f"{model_path(params.model, example=EXAMPLE)}:generateContent"
+        self._endpoint = google_endpoint(
+            base_url, api_key=context.api_key, timeout_s=params.timeout_s, policy=context.network
+        )
 
     def make(self, prompt: PicturePrompt, *, width: int, height: int, seed: int) -> MadePicture:
         """Ask once for a picture; a refusal is a ``CallFailure`` of the kind "filtered"."""
@@ -86,10 +83,7 @@ def read_picture(answer: Mapping[str, object]) -> MadePicture:
     if not candidates:
         raise refused(f"prompt blocked: {blocked}") if blocked else unexpected("no candidate")
     reason = text(candidates[0].get("finishReason"))
-    if reason == _LIMITED:
-        raise CallFailure(
-            "key", "Google has limited this account. See its notice in Google AI Studio.", is_retryable=False
-        )
+    check_account(reason)
     parts = [
         part for part in objects(member(candidates[0], "content", "parts")) if part.get("thought") is not True
     ]
@@ -116,37 +110,16 @@ def check_gemini(params: ImageApiParams, context: BackendContext, *, base_url: s
         CallFailure: one of them is not, or Google cannot be reached.
         SutError: the settings cannot work.
     """
-    path = _model_path(params)
+    path = model_path(params.model, example=EXAMPLE)
     if not context.api_key:
         raise no_key()
-    endpoint = _endpoint(params, context, base_url=base_url, timeout_s=CHECK_TIMEOUT_S)
+    endpoint = google_endpoint(
+        base_url, api_key=context.api_key, timeout_s=CHECK_TIMEOUT_S, policy=context.network
+    )
     try:
         endpoint.get(path)
     finally:
         endpoint.close()
-
-
-def _endpoint(
-    params: ImageApiParams, context: BackendContext, *, base_url: str, timeout_s: float
-) -> JsonEndpoint:
-    return JsonEndpoint(
-        base_url=base_url,
-        headers={"x-goog-api-key": context.api_key},
-        timeout_s=timeout_s,
-        policy=context.network,
-        explain=explain,
-    )
-
-
-def _model_path(params: ImageApiParams) -> str:
-    match = _NAME.fullmatch(params.model)
-    if match is None:
-        raise ConfigError(
-            f"“{params.model}” is not the name of a Gemini model.",
-            hint="Write it as Google does, such as gemini-3.1-flash-image.",
-            field="model",
-        )
-    return f"/v1beta/models/{match[1]}"
 
 
 def _blob(part: Mapping[str, object]) -> Mapping[str, object]:
