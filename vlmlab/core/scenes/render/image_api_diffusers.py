@@ -21,16 +21,6 @@ _INDEX = "model_index.json"
 _LIBRARIES = ("diffusers", "transformers", "stable_diffusion")
 _PIXELS = 512 * 512
 _MOST_SEED = 2**63
-_LOAD_ERRORS = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    RuntimeError,
-    ImportError,
-    IndexError,
-)
 
 
 class DiffusersImages:
@@ -128,6 +118,8 @@ def _load(folder: Path, wanted_device: str) -> Any:
     import diffusers
     import torch
 
+    from vlmlab.core.suts.local_loading import LOAD_ERRORS
+
     has_gpu = torch.cuda.is_available()
     if wanted_device == "cuda" and not has_gpu:
         raise _failed("This worker has no CUDA device. Choose device auto, or a worker with a GPU.")
@@ -143,7 +135,7 @@ def _load(folder: Path, wanted_device: str) -> Any:
         ).to(device)
     except torch.OutOfMemoryError:
         raise _failed(f"The pipeline {folder.name} does not fit into the device's memory.") from None
-    except _LOAD_ERRORS as error:
+    except LOAD_ERRORS as error:
         first = (str(error).strip().splitlines() or [""])[0][:200]
         raise _failed(
             f"diffusers {diffusers.__version__} cannot load {folder.name}: {type(error).__name__} {first}"
