@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import quote
 
 from pydantic import JsonValue
@@ -35,16 +35,24 @@ FINISH: Mapping[str, FinishReason] = {
 """Every other reason is "other"."""
 
 
-class ConverseClient(Protocol):
-    """What is used of boto3's client."""
+class Closable(Protocol):
+    """What is used of any client of boto3."""
+
+    def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class ConverseClient(Closable, Protocol):
+    """What is used of boto3's client for questions."""
 
     def converse(self, **request: Any) -> Mapping[str, object]:
         """Send one conversation."""
         ...
 
-    def close(self) -> None:
-        """Close the connections."""
-        ...
+
+Client = TypeVar("Client", bound=Closable)
+Answer = TypeVar("Answer")
 
 
 class BedrockProvider:
@@ -74,11 +82,8 @@ class BedrockProvider:
         check_params(params)
         self._params = params
         self._claude = claude_of(params.model)
-        self._key = key_parts(context.api_key)
-        self._make_client = make_client or new_client
-        self._now = now
-        self._client: ConverseClient | None = None
-        self._lock = threading.Lock()
+        key = key_parts(context.api_key)
+        self._client = LazyClient(params, key, make_client=make_client or new_client, now=now)
 
     def describe(self, call: ProviderCall) -> dict[str, JsonValue]:
         """Return the exact request for people, without key and picture bytes."""
@@ -102,14 +107,50 @@ class BedrockProvider:
             check_size(call.sent_size, self._claude)
         check_bytes(call.image_png, most=MOST_PICTURE_BYTES)
         request = request_of(self._params, call, call.image_png)
+        answer = self._client.call(lambda client: client.converse(**request))
+        return read_reply(answer)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+
+class LazyClient(Generic[Client]):
+    """boto3's client of one system, made at the first call; thread-safe.
+
+    Args:
+        params: region, time limit and calls at once.
+        key: its parts, kept out of every message; empty for the worker's own credentials.
+        make_client: makes the client.
+        now: seconds since 1970, for answers that name a date to come back at.
+    """
+
+    def __init__(
+        self,
+        params: BedrockParams,
+        key: tuple[str, ...],
+        *,
+        make_client: Callable[[BedrockParams, tuple[str, ...]], Client],
+        now: Callable[[], float],
+    ) -> None:
+        self._params, self._key = params, key
+        self._make_client, self._now = make_client, now
+        self._client: Client | None = None
+        self._lock = threading.Lock()
+
+    def call(self, use: Callable[[Client], Answer]) -> Answer:
+        """Return what a use of the client gives.
+
+        Raises:
+            CallFailure: boto3 or AWS refused, in words without the key.
+        """
         try:
-            answer = self._connected().converse(**request)
+            return use(self._connected())
         except Exception as error:  # botocore's classes cannot be named before boto3 is imported
             failure = failure_of_error(error, secrets=self._key, now_s=self._now())
             if failure is None:
                 raise
             raise failure from None
-        return read_reply(answer)
 
     def close(self) -> None:
         """Close the connections."""
@@ -117,7 +158,7 @@ class BedrockProvider:
             if self._client is not None:
                 self._client.close()
 
-    def _connected(self) -> ConverseClient:
+    def _connected(self) -> Client:
         with self._lock:
             if self._client is None:
                 self._client = self._make_client(self._params, self._key)

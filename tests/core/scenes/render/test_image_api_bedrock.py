@@ -191,10 +191,12 @@ def test_a_key_that_an_answer_repeats_is_taken_out(stub, provider_of):
 def test_models_of_other_families_and_keys_of_other_forms_are_refused():
     with pytest.raises(ConfigError) as unknown:
         BedrockImages(settings_of("anthropic.claude-haiku-4-5"), BackendContext())
+    with pytest.raises(ConfigError) as odd_name:
+        BedrockImages(settings_of(f"{NOVA}="), BackendContext())
     with pytest.raises(SutError) as odd_key:
         BedrockImages(settings_of(NOVA), BackendContext(api_key="sk-no-colon"))
 
-    assert (unknown.value.field, odd_key.value.field) == ("model", "api_key")
+    assert (unknown.value.field, odd_name.value.field, odd_key.value.field) == ("model", "model", "api_key")
 
 
 def test_longest_prompts_are_those_of_the_documentation():

@@ -1,7 +1,6 @@
 """Pictures from Amazon Bedrock's InvokeModel: the bodies of each family of models, and their refusals."""
 
 import json
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any, Protocol, cast
 
 from pydantic import JsonValue
 
+from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.prompts_for_pictures import PicturePrompt
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
@@ -21,8 +21,7 @@ from vlmlab.core.scenes.render.image_providers import (
     nearest_size,
     refused,
 )
-from vlmlab.core.suts.bedrock import key_parts, new_client
-from vlmlab.core.suts.bedrock_failures import failure_of_error
+from vlmlab.core.suts.bedrock import Closable, LazyClient, key_parts, new_client
 from vlmlab.core.suts.failures import is_filtered, plain_words, unexpected
 from vlmlab.core.suts.provider import CallFailure
 from vlmlab.core.suts.redaction import Redactor
@@ -39,15 +38,11 @@ _NOVA_PIXELS = 1024 * 1024
 _INFERENCE_ERROR = "inference error"
 
 
-class InvokeClient(Protocol):
-    """What is used of boto3's client."""
+class InvokeClient(Closable, Protocol):
+    """What is used of boto3's client for pictures."""
 
     def invoke_model(self, **request: Any) -> Mapping[str, Any]:
         """Run a model on a body of its own format."""
-        ...
-
-    def close(self) -> None:
-        """Close the connections."""
         ...
 
 
@@ -122,7 +117,7 @@ class BedrockImages:
         now: seconds since 1970, for answers that name a date to come back at.
 
     Raises:
-        ConfigError: the model is of no known family.
+        ConfigError: the model is of no known family, or its name is none of Bedrock's.
         SutError: the key is not of the form that AWS uses.
     """
 
@@ -138,27 +133,19 @@ class BedrockImages:
         self.most_characters: int | None = self._family.most_characters
         self._params = params
         self._key = key_parts(context.api_key)
-        self._make_client = make_client or _new_client
-        self._now = now
-        self._client: InvokeClient | None = None
-        self._lock = threading.Lock()
+        connection = {
+            "model": params.model,
+            "region": params.region,
+            "timeout_s": params.timeout_s,
+            "concurrency": params.max_concurrency,
+        }
+        settings = checked_settings(BedrockParams, connection)
+        self._client = LazyClient(settings, self._key, make_client=make_client or _new_client, now=now)
 
     def make(self, prompt: PicturePrompt, *, width: int, height: int, seed: int) -> MadePicture:
         """Ask once for a picture; a refusal is a ``CallFailure`` of the kind "filtered"."""
         body = self._family.body(prompt, self._params, width, height, seed)
-        try:
-            answer = self._connected().invoke_model(
-                modelId=self._params.model,
-                body=json.dumps(body),
-                contentType="application/json",
-                accept="application/json",
-            )
-            raw = answer["body"].read(MOST_ANSWER_BYTES + 1)
-        except Exception as error:  # botocore's classes cannot be named before boto3 is imported
-            failure = failure_of_error(error, secrets=self._key, now_s=self._now())
-            if failure is None:
-                raise
-            raise failure from None
+        raw = self._client.call(lambda client: self._answer(client, body))
         try:
             return read_picture(raw, model=self._params.model)
         except CallFailure as failure:
@@ -167,22 +154,18 @@ class BedrockImages:
 
     def close(self) -> None:
         """Close the connections."""
-        with self._lock:
-            if self._client is not None:
-                self._client.close()
+        self._client.close()
 
-    def _connected(self) -> InvokeClient:
-        with self._lock:
-            if self._client is None:
-                params = self._params
-                settings = BedrockParams(
-                    model=params.model,
-                    region=params.region,
-                    timeout_s=params.timeout_s,
-                    concurrency=params.max_concurrency,
-                )
-                self._client = self._make_client(settings, self._key)
-            return self._client
+    def _answer(self, client: InvokeClient, body: dict[str, JsonValue]) -> bytes:
+        """Return the bytes of an answer, as far as one may be read."""
+        answer = client.invoke_model(
+            modelId=self._params.model,
+            body=json.dumps(body),
+            contentType="application/json",
+            accept="application/json",
+        )
+        raw: bytes = answer["body"].read(MOST_ANSWER_BYTES + 1)
+        return raw
 
 
 def read_picture(raw: bytes, *, model: str) -> MadePicture:
