@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -10,7 +9,7 @@ from django.utils.text import slugify
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from searches.enums import DatasetOrigin, DatasetState, JobKind, JobState
-from searches.models import Dataset, DatasetPicture, Job, PictureSource, User
+from searches.models import Dataset, Job, PictureSource, User
 from searches.services.audit import record
 from searches.services.domain_store import current_domain, find_domain, keep_domain
 from searches.services.job_queue import UNFINISHED
@@ -257,8 +256,3 @@ def delete_dataset(dataset: Dataset, *, by: User | None) -> None:
         )
     record(by, "deleted", locked, before={"slug": locked.slug, "pictures": locked.n_pictures})
     locked.delete()
-
-
-def pictures_in_order(dataset: Dataset) -> Iterator[DatasetPicture]:
-    """Yield the pictures of a dataset without holding all of them."""
-    yield from dataset.pictures.order_by("order").iterator(chunk_size=CHUNK)

@@ -56,11 +56,6 @@ def compare_contents(before: Mapping[str, Any], after: Mapping[str, Any]) -> tup
     return tuple(groups)
 
 
-def count_changes(groups: Sequence[ChangeGroup]) -> int:
-    """Return the number of all changes."""
-    return sum(len(group.changes) for group in groups)
-
-
 def _row_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     found = [Change("removed", name, before=_words(before[name])) for name in before if name not in after]
     found += [Change("added", name, after=_words(after[name])) for name in after if name not in before]

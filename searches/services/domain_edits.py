@@ -132,15 +132,6 @@ def use_version(slug: str, version: str, *, by: User | None) -> Domain:
     return domain
 
 
-def use_built_in(slug: str, *, by: User | None) -> Domain:
-    """Let new searches use a built-in domain as the lab brings it; its changed versions stay stored.
-
-    Raises:
-        ConceptError: it is no built-in domain.
-    """
-    return use_version(slug, load_domain(slug).version, by=by)
-
-
 @transaction.atomic
 def set_archived(slug: str, *, is_archived: bool, by: User | None) -> DomainRecord:
     """Take an own domain out of every choice, or bring it back; its runs go on either way.
@@ -156,15 +147,6 @@ def set_archived(slug: str, *, is_archived: bool, by: User | None) -> DomainReco
         row.save(update_fields=["is_archived"])
         record(by, "archived" if is_archived else "brought back", row)
     return row
-
-
-def copied_content(slug: str, *, new_slug: str, new_title: str) -> dict[str, Any]:
-    """Return the content of a domain under another name; its keys stay.
-
-    Raises:
-        ConceptError: there is no such domain.
-    """
-    return {**content_of(slug), "slug": new_slug, "title": new_title}
 
 
 def _make_current(

@@ -7,7 +7,7 @@ from typing import Any
 
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.concepts import Domain
-from vlmlab.core.scenes.render.backends import EMBEDDED, SCENE_BACKENDS
+from vlmlab.core.scenes.render.backends import SCENE_BACKENDS
 
 NOT_NOTED = "not noted by the version of the lab that drew it"
 
@@ -89,11 +89,6 @@ def made_by(provenance: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         first,
         *((words[one], str(provenance[one])) for one in others if provenance[one] not in ("", None)),
     )
-
-
-def is_embedded(provenance: Mapping[str, Any]) -> bool:
-    """Return whether the embedded renderer made a scene."""
-    return provenance.get("backend") == EMBEDDED
 
 
 def decision_line(domain: Domain, concepts: Iterable[str]) -> DecisionLine | None:
