@@ -71,7 +71,7 @@ class Command(BaseCommand):
         from vlmlab.core.scenes.render.carla.session import CarlaSession
         from vlmlab.core.scenes.render.carla.validation import TABLE_FILE, summary, write_table
 
-        check_packages(params)
+        check_packages()
         domain = shell_domain(options["domain"])
         obstacle = carla_obstacle(domain)
         if obstacle:
@@ -99,9 +99,7 @@ class Command(BaseCommand):
         roads_of: Callable[[str], Roads] = (
             session.roads if session else lambda _: Roads(crossing_file(), None)
         )
-        scene = validation_scene(
-            number, one.key, domain=domain, seed=one.seed, version=params.version, roads_of=roads_of
-        )
+        scene = validation_scene(number, one.key, domain=domain, seed=one.seed, roads_of=roads_of)
         write_program(scene, folder, roads=roads_of(scene.plan.town))
         return _driven(scene, session) if session and scene.sampled else scene.row
 

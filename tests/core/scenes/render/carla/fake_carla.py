@@ -2,7 +2,7 @@
 
 Values are those of the real wheel (``carla.Transform``, ``carla.Map``, ``carla.WeatherParameters``, ...), and
 the real ``carla.Map`` reads the OpenDRIVE text, so lanes, directions and landmarks come from CARLA's own
-left-handed world. The blueprint library is the one that Scenic recorded from servers of each version. Its
+left-handed world. The blueprint library is the one that Scenic recorded from servers of its version. Its
 cameras draw every actor as a filled box, nearest last.
 """
 
@@ -15,6 +15,8 @@ import carla
 import numpy as np
 from scenic.simulators.carla import _blueprintData
 
+from vlmlab.core.scenes.render.carla.blueprints import CARLA_VERSION
+
 TAGS = {"vehicle": 14, "walker": 12, "static": 20}
 CAMERA_ATTRIBUTES = {"image_size_x", "image_size_y", "fov", "sensor_tick", "role_name"}
 LANE_SLACK_M, LANE_SLACK_DEG = 1.0, 12.0
@@ -24,14 +26,14 @@ class RefusedError(AssertionError):
     """The server was told something that can only be a mistake."""
 
 
-def library_ids(version):
-    kinds = _blueprintData._IDS[version].values()
+def library_ids():
+    kinds = _blueprintData._IDS[CARLA_VERSION].values()
     sensors = ("sensor.camera.rgb", "sensor.camera.instance_segmentation", "sensor.other.collision")
     return {one for ids in kinds for one in ids} | {*sensors, "controller.ai.walker"}
 
 
 class Blueprint:
-    def __init__(self, blueprint_id, version):
+    def __init__(self, blueprint_id):
         self.id = blueprint_id
         self.values = {}
         kind = blueprint_id.split(".")[0]
@@ -41,9 +43,7 @@ class Blueprint:
         elif kind == "vehicle":
             self._names |= {"color", "sticky_control"}
         elif kind == "walker":
-            self._names |= {"is_invincible", "speed"}
-            if version == "0.9.16":
-                self._names |= {"use_wheelchair", "can_use_wheelchair"}
+            self._names |= {"is_invincible", "speed", "use_wheelchair", "can_use_wheelchair"}
 
     def has_attribute(self, name):
         return name in self._names
@@ -65,7 +65,7 @@ class Library:
     def find(self, blueprint_id):
         if blueprint_id not in self._server.blueprints:
             raise IndexError(f"blueprint '{blueprint_id}' not found")
-        return Blueprint(blueprint_id, self._server.version)
+        return Blueprint(blueprint_id)
 
 
 class Actors(list):
@@ -81,7 +81,7 @@ class Actor:
         self.placed = transform
         self.reported = carla.Transform()  # until the next tick, as the real client in lockstep
         self.calls = []
-        size = _blueprintData._DIMS[world.server.version].get(blueprint.id) or {}
+        size = _blueprintData._DIMS[CARLA_VERSION].get(blueprint.id) or {}
         half = [size.get(side) or default for side, default in (("length", 1), ("width", 1), ("height", 1))]
         extent = carla.Vector3D(half[0] / 2, half[1] / 2, half[2] / 2)
         self.bounding_box = carla.BoundingBox(carla.Location(0, 0, extent.z), extent)
@@ -409,7 +409,6 @@ class Server:
         writes_actor_ids: as 0.9.16 does; before, the ids of the engine stand in the pictures.
     """
 
-    version: str = "0.9.16"
     answers_as: str = "0.9.16"
     maps: tuple = ("/Game/Carla/Maps/Town01", "/Game/Carla/Maps/Town02")
     town_xodr: str = ""
@@ -424,7 +423,7 @@ class Server:
     blueprints: set = field(default_factory=set)
 
     def __post_init__(self):
-        self.blueprints = self.blueprints or library_ids(self.version)
+        self.blueprints = self.blueprints or library_ids()
 
     def is_late(self, camera, frame):
         return camera.type_id == self.late and frame > 104

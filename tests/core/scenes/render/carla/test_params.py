@@ -47,15 +47,10 @@ def test_domain_with_a_thing_that_carla_lacks_is_refused_by_name(changes):
 
 
 @pytest.mark.parametrize(
-    ("version", "map_choice", "missing"),
-    [
-        ("0.9.16", "towns", ()),
-        ("0.9.15", "towns", ("wheelchair_pedestrian",)),
-        ("0.9.16", "crossing", ("town_town01", "town_town02")),
-    ],
+    ("map_choice", "missing"), [("towns", ()), ("crossing", ("town_town01", "town_town02"))]
 )
-def test_version_and_map_decide_what_can_never_be_shown(version, map_choice, missing):
-    params = CarlaParams(version=version, map=map_choice)
+def test_map_decides_what_can_never_be_shown(map_choice, missing):
+    params = CarlaParams(map=map_choice)
 
     assert carla_unpictured(DRIVING, params, BackendContext()) == missing
 

@@ -32,8 +32,8 @@ COVERING = [
 
 def sample(*ids, seed=7, attempt=0):
     key = DRIVING.canonical(ids)
-    plan = plan_scene(anchor_graph(DRIVING, key), version="0.9.16", seed=seed)
-    return sample_scene(plan, CROSSING, concepts=key, seed=seed, attempt=attempt, version="0.9.16")
+    plan = plan_scene(anchor_graph(DRIVING, key), seed=seed)
+    return sample_scene(plan, CROSSING, concepts=key, seed=seed, attempt=attempt)
 
 
 def assert_as_promised(description):

@@ -26,7 +26,6 @@ def scene_of(*ids, seed=3):
         DRIVING.canonical(ids),
         domain=DRIVING,
         seed=seed,
-        version="0.9.16",
         roads_of=lambda _: CROSSING,
     )
 

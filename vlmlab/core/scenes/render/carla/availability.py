@@ -5,6 +5,7 @@ import importlib.util
 from typing import Any
 
 from vlmlab.core.errors import GenerationError, SourceAwayError
+from vlmlab.core.scenes.render.carla.blueprints import CARLA_VERSION
 from vlmlab.core.scenes.render.carla.params import CarlaParams
 from vlmlab.core.suts.network import NetworkPolicy, how_to_allow, refusal_of
 
@@ -13,8 +14,8 @@ PACKAGES = ("scenic", "carla")
 INSTALL_HINT = "Run: pip install -r requirements-carla.txt"
 
 
-def check_packages(params: CarlaParams) -> None:
-    """Check that Scenic and the client of the chosen version are installed, without loading them.
+def check_packages() -> None:
+    """Check that Scenic and the client of the right version are installed, without loading them.
 
     Raises:
         GenerationError: one is missing, or the client is of another version.
@@ -27,11 +28,11 @@ def check_packages(params: CarlaParams) -> None:
             field="backend",
         )
     installed = importlib.metadata.version("carla")
-    if installed != params.version:
+    if installed != CARLA_VERSION:
         raise GenerationError(
-            f"The installed CARLA client is {installed}, the picture source asks for {params.version}.",
-            hint=f"Run: pip install carla=={params.version}, or choose {installed} in the picture source.",
-            field="version",
+            f"The installed CARLA client is {installed}, not {CARLA_VERSION}.",
+            hint=f"{INSTALL_HINT}.",
+            field="backend",
         )
 
 
@@ -62,7 +63,7 @@ def connect(params: CarlaParams, network: NetworkPolicy, *, timeout_s: float | N
         GenerationError: a package is missing or of another version.
         SourceAwayError: the server may not be asked, does not answer, or has another version.
     """
-    check_packages(params)
+    check_packages()
     check_address(params, network)
     # Imported here: the simulator's client is a large library.
     import carla
@@ -77,11 +78,11 @@ def connect(params: CarlaParams, network: NetworkPolicy, *, timeout_s: float | N
             hint="Start it (CarlaUE4.sh -RenderOffScreen) and check its address and port.",
             field="host",
         ) from error
-    if version.split("-")[0] != params.version:
+    if version.split("-")[0] != CARLA_VERSION:
         raise SourceAwayError(
-            f"The server at {params.host}:{params.port} is CARLA {version}, the client {params.version}.",
-            hint=f"Start a server of version {params.version}, or install the client of {version}.",
-            field="version",
+            f"The server at {params.host}:{params.port} is CARLA {version}, the client {CARLA_VERSION}.",
+            hint=f"Start a server of version {CARLA_VERSION}.",
+            field="host",
         )
     client.set_timeout(params.timeout_s)
     return client

@@ -1,4 +1,4 @@
-"""Which CARLA blueprints show a concept, by version of the simulator.
+"""Which blueprints of one version of CARLA show a concept.
 
 Ids and classes are those of the vehicle, pedestrian and prop catalogues of that version's documentation;
 the sizes are the bounding boxes that its server reports, in metres, rounded.
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 ScenicClass = Literal["Car", "Bicycle", "Pedestrian", "Prop"]
-Version = Literal["0.9.15", "0.9.16"]
+CARLA_VERSION = "0.9.16"
+"""Of server and client, which must agree; the first that has wheelchairs and a client for our Python."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _walkers(*numbers: int, width: float = 0.5, height: float = 1.86) -> tuple[B
 
 
 _ADULTS = (1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31, 33, 34, 35)
-_COMMON: dict[str, Look] = {
+LOOKS: Mapping[str, Look] = {
     "pedestrian": Look("Pedestrian", _walkers(*_ADULTS), _ANY_SIDE),
     "child_pedestrian": Look(
         "Pedestrian",
@@ -122,16 +123,11 @@ _COMMON: dict[str, Look] = {
         may_overlap=True,
     ),
     "container": Look("Prop", (Blueprint("static.prop.container", 1.01, 1.93, 1.71),), ((85.0, 95.0),)),
+    "wheelchair_pedestrian": Look(
+        "Pedestrian",
+        _walkers(1, 2, 3, 4, 28, width=0.8, height=1.4),
+        _ANY_SIDE,
+        attributes={"use_wheelchair": "true"},
+    ),
 }
-_WHEELCHAIR = Look(
-    "Pedestrian",
-    _walkers(1, 2, 3, 4, 28, width=0.8, height=1.4),
-    _ANY_SIDE,
-    attributes={"use_wheelchair": "true"},
-)
-LOOKS: Mapping[Version, Mapping[str, Look]] = {
-    "0.9.15": _COMMON,
-    "0.9.16": {**_COMMON, "wheelchair_pedestrian": _WHEELCHAIR},
-}
-"""CARLA version -> kind -> how it is shown; wheelchairs came with 0.9.16."""
-KINDS = frozenset(kind for looks in LOOKS.values() for kind in looks)
+"""Kind -> how it is shown."""

@@ -15,7 +15,7 @@ from vlmlab.core.scenes.layout import (
     surface_points,
 )
 from vlmlab.core.scenes.layout_camera import Target, aim, in_frame
-from vlmlab.core.scenes.render.carla.blueprints import EGO, Version
+from vlmlab.core.scenes.render.carla.blueprints import CARLA_VERSION, EGO
 from vlmlab.core.scenes.render.carla.frames import EgoFrame
 from vlmlab.core.scenes.render.carla.lowering import ScenePlan, Thing
 from vlmlab.core.scenes.render.carla.weathers import CARLA_WEATHERS
@@ -55,7 +55,7 @@ class Footprint:
 
 def describe(
     plan: ScenePlan, roads: Roads, frame: EgoFrame, footprints: Sequence[Footprint], *,
-    junction_m: float | None, concepts: tuple[str, ...], seed: int, attempt: int, version: Version,
+    junction_m: float | None, concepts: tuple[str, ...], seed: int, attempt: int,
 ) -> tuple[float, SceneDescription]:  # fmt: skip
     """Return how well the worst seen thing can be seen (1 = well enough), and the description.
 
@@ -76,7 +76,7 @@ def describe(
     weather = CARLA_WEATHERS[plan.weather]
     world: dict[str, Parameter | tuple[float, ...]] = {
         "backend": "carla",
-        "carla_version": version,
+        "carla_version": CARLA_VERSION,
         "map": roads.carla_map or "crossing",
         "map_digest": roads.digest,
         "town": plan.town.lower() if roads.carla_map else "",

@@ -12,7 +12,7 @@ from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.anchors import JUNCTION, AnchorGraph, AnchorNode
 from vlmlab.core.scenes.driving import LIGHT_COLOURS
 from vlmlab.core.scenes.layout import LANE_HALF_WIDTH
-from vlmlab.core.scenes.render.carla.blueprints import EGO, LOOKS, Look, Version
+from vlmlab.core.scenes.render.carla.blueprints import CARLA_VERSION, EGO, LOOKS, Look
 from vlmlab.core.scenes.render.carla.vocabulary import TOWNS, kind_of
 from vlmlab.core.scenes.render.carla.weathers import CARLA_WEATHERS
 from vlmlab.core.scenes.weather import DEFAULT_WEATHER
@@ -61,17 +61,17 @@ class ScenePlan:
     town: str
 
 
-def plan_scene(graph: AnchorGraph, *, version: Version, seed: int) -> ScenePlan:
+def plan_scene(graph: AnchorGraph, *, seed: int) -> ScenePlan:
     """Return what the graph of a set asks for; what it leaves open is drawn from the seed.
 
     Raises:
-        GenerationError: the version of CARLA has no blueprint for one of its things.
+        GenerationError: CARLA has no blueprint for one of its things.
     """
     scenery = [node.id for node in graph.nodes if node.place in ("scene", "junction")]
     town = next((TOWNS[one] for one in scenery if one in TOWNS), None)
     junction = next((node for node in graph.nodes if node.id == JUNCTION), None)
     return ScenePlan(
-        things=tuple(_thing(node, version) for node in graph.nodes if node.place in ("lane", "sidewalk")),
+        things=tuple(_thing(node) for node in graph.nodes if node.place in ("lane", "sidewalk")),
         junction_m=junction.distance_m if junction is not None else None,
         light=next((LIGHT_COLOURS[one] for one in scenery if one in LIGHT_COLOURS), ""),
         weather=next((one for one in scenery if one in CARLA_WEATHERS), DEFAULT_WEATHER),
@@ -103,13 +103,13 @@ def scenic_program(plan: ScenePlan, *, map_path: str, carla_map: str | None) -> 
     return "\n".join([*lines, "", "terminate simulation when simulation().currentTime >= 0", ""])
 
 
-def _thing(node: AnchorNode, version: Version) -> Thing:
+def _thing(node: AnchorNode) -> Thing:
     kind = kind_of(node.id)
-    look = LOOKS[version].get(kind)
+    look = LOOKS.get(kind)
     if look is None or node.distance_m is None:
         raise GenerationError(
-            f"CARLA {version} has no blueprint for “{node.label}”.",
-            hint="Use a newer CARLA, or leave this concept out.",
+            f"CARLA {CARLA_VERSION} has no blueprint for “{node.label}”.",
+            hint="Leave this concept out.",
         )
     if not _NAME.fullmatch(node.id):  # it becomes part of a program
         raise ValueError(f"id: expected lower-case letters, digits and _, got {node.id!r}")

@@ -8,8 +8,8 @@ from pydantic import Field, field_validator
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.backend_kinds import BackendContext, BackendKind, BackendParams
-from vlmlab.core.scenes.render.carla.blueprints import LOOKS, Version
-from vlmlab.core.scenes.render.carla.vocabulary import kind_of, unknown_concepts
+from vlmlab.core.scenes.render.carla.blueprints import CARLA_VERSION
+from vlmlab.core.scenes.render.carla.vocabulary import unknown_concepts
 from vlmlab.core.scenes.scene import SceneSource
 
 CARLA = "carla"
@@ -23,11 +23,6 @@ class CarlaParams(BackendParams):
         "127.0.0.1", title="Address", description="IP address of the machine on which the server runs."
     )
     port: int = Field(2000, ge=1024, le=65_533, title="Port", description="The server's --carla-rpc-port.")
-    version: Version = Field(
-        "0.9.16",
-        title="Version",
-        description="Of the server and of the Python package; they must agree.",
-    )
     map: MapChoice = Field(
         "towns",
         title="Map",
@@ -71,15 +66,11 @@ def carla_obstacle(domain: Domain) -> str:
 
 
 def carla_unpictured(domain: Domain, params: BackendParams, _context: BackendContext) -> tuple[str, ...]:
-    """Return the concepts that the chosen version and map can never show."""
+    """Return the concepts that the chosen map can never show."""
     assert isinstance(params, CarlaParams)
-    looks = LOOKS[params.version]
-    return tuple(
-        concept.id
-        for concept in domain.concepts
-        if (concept.is_thing and kind_of(concept.id) not in looks)
-        or (concept.kind == "map" and params.map == "crossing")
-    )
+    if params.map == "towns":
+        return ()
+    return tuple(concept.id for concept in domain.concepts if concept.kind == "map")
 
 
 def _check(domain: Domain, params: BackendParams, context: BackendContext) -> None:
@@ -107,8 +98,7 @@ CARLA_KIND = BackendKind(
     name=CARLA,
     title="CARLA",
     description="Lays out driving scenes with Scenic and photographs them in the CARLA simulator.",
-    needs="The packages of requirements-carla.txt and a running CARLA server of version 0.9.16; or a server "
-    "and client of version 0.9.15.",
+    needs=f"The packages of requirements-carla.txt and a running CARLA server of version {CARLA_VERSION}.",
     params=CarlaParams,
     obstacle=carla_obstacle,
     check=_check,

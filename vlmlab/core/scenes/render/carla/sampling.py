@@ -17,7 +17,6 @@ import numpy as np
 
 from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.layout import BUMPER_Y
-from vlmlab.core.scenes.render.carla.blueprints import Version
 from vlmlab.core.scenes.render.carla.describing import Footprint, Roads, describe
 from vlmlab.core.scenes.render.carla.frames import EgoFrame
 from vlmlab.core.scenes.render.carla.lowering import ScenePlan, scenic_program
@@ -41,7 +40,7 @@ class SampledScene:
 
 
 def sample_scene(
-    plan: ScenePlan, roads: Roads, *, concepts: tuple[str, ...], seed: int, attempt: int, version: Version
+    plan: ScenePlan, roads: Roads, *, concepts: tuple[str, ...], seed: int, attempt: int
 ) -> SampledScene:
     """Return the scene of a plan on a map, a pure function of its arguments.
 
@@ -60,7 +59,7 @@ def sample_scene(
                     continue
                 score, description = describe(
                     plan, roads, _frame(scene), footprints, junction_m=_junction_m(scene),
-                    concepts=concepts, seed=seed, attempt=attempt, version=version,
+                    concepts=concepts, seed=seed, attempt=attempt,
                 )  # fmt: skip
                 if best is None or score > best[0]:
                     best = score, SampledScene(scene, description)

@@ -115,7 +115,6 @@ class CarlaSession:
         from vlmlab.core.scenes.render.carla.simulation import Order
 
         camera = sampled.description.camera
-        looks = LOOKS[self._params.version]
         return Order(
             mount=camera_mount(camera),
             fov=camera.fov,
@@ -123,7 +122,7 @@ class CarlaSession:
             height=height,
             light=plan.light,
             light_concept=f"light_{plan.light}" if plan.light else "",
-            attributes={thing.concept: looks[thing.kind].attributes or {} for thing in plan.things},
+            attributes={thing.concept: LOOKS[thing.kind].attributes or {} for thing in plan.things},
             settle_ticks=self._params.settle_ticks,
             timeout_s=self._params.timeout_s,
         )

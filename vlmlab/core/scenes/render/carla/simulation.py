@@ -19,6 +19,7 @@ from scenic.simulators.carla.simulator import CarlaSimulation, CarlaSimulator
 from scenic.simulators.carla.utils import utils as scenic_utils
 
 from vlmlab.core.errors import GenerationError
+from vlmlab.core.scenes.render.carla.blueprints import CARLA_VERSION
 from vlmlab.core.scenes.render.carla.frames import CarlaPose
 from vlmlab.core.scenes.render.carla.shots import (
     ActorSeen,
@@ -78,8 +79,7 @@ class _Library:
         except IndexError as error:
             raise GenerationError(
                 f"The CARLA server has no blueprint {blueprint_id}.",
-                hint="Choose the version of the server in the picture source; a server that was built "
-                "without the additional props cannot be used.",
+                hint=f"Start a server of version {CARLA_VERSION}, built with the additional props.",
             ) from error
         if blueprint_id.startswith(("walker.", "vehicle.", "static.")):
             for name, value in self.attributes.items():
@@ -300,6 +300,6 @@ def _set_attribute(blueprint: Any, name: str, value: str) -> None:
     if not blueprint.has_attribute(name):
         raise GenerationError(
             f"The blueprint {blueprint.id} of the CARLA server has no attribute {name}.",
-            hint="Choose the version of the server in the picture source.",
+            hint=f"Start a server of version {CARLA_VERSION}.",
         )
     blueprint.set_attribute(name, value)

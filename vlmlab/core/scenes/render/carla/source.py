@@ -14,7 +14,7 @@ from vlmlab.core.scenes.masks import encode_mask
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
 from vlmlab.core.scenes.render.cache import DirectoryCache
 from vlmlab.core.scenes.render.carla.availability import check_packages
-from vlmlab.core.scenes.render.carla.blueprints import EGO
+from vlmlab.core.scenes.render.carla.blueprints import CARLA_VERSION, EGO
 from vlmlab.core.scenes.render.carla.describing import Roads
 from vlmlab.core.scenes.render.carla.lowering import LOWERING_VERSION, ScenePlan, plan_scene
 from vlmlab.core.scenes.render.carla.params import CARLA, CarlaParams
@@ -77,7 +77,7 @@ class CarlaSource:
         """Version of CARLA and Scenic, of our lowering, map, steps, domain and size as one line."""
         params = self._params
         return (
-            f"{CARLA} {params.version} scenic={scenic_version()} lowering={LOWERING_VERSION} "
+            f"{CARLA} {CARLA_VERSION} scenic={scenic_version()} lowering={LOWERING_VERSION} "
             f"map={params.map} ego={EGO.id} settle={params.settle_ticks} domain={self._domain.ref} "
             f"size={self._width}x{self._height} check={CHECK_VERSION}/{MAX_ATTEMPTS}"
         )
@@ -107,16 +107,13 @@ class CarlaSource:
         # Imported here: it brings Scenic's simulator and the client.
         from vlmlab.core.scenes.render.carla.simulation import UnfitLayoutError
 
-        version = self._params.version
         self._go_on()
-        plan = plan_scene(anchor_graph(self._domain, concepts), version=version, seed=seed)
+        plan = plan_scene(anchor_graph(self._domain, concepts), seed=seed)
         roads = self._session.roads(plan.town)
         reasons: dict[str, int] = {}
         for attempt in range(MAX_ATTEMPTS):
             self._go_on()
-            sampled = sample_scene(
-                plan, roads, concepts=concepts, seed=seed, attempt=attempt, version=version
-            )
+            sampled = sample_scene(plan, roads, concepts=concepts, seed=seed, attempt=attempt)
             try:
                 shot = self._session.photograph(sampled, plan, width=self._width, height=self._height)
             except UnfitLayoutError as unfit:
@@ -151,7 +148,7 @@ class CarlaSource:
         poses = [[actor.concept, actor.actor_id, *actor.pose] for actor in shot.actors]
         return {
             "backend": CARLA,
-            "version": self._params.version,
+            "version": CARLA_VERSION,
             "scenic": scenic_version(),
             "lowering": LOWERING_VERSION,
             "size": f"{self._width}x{self._height}",
@@ -170,6 +167,6 @@ def make_carla_source(
     Raises:
         GenerationError: Scenic or the client is missing or of another version.
     """
-    check_packages(params)
+    check_packages()
     session = CarlaSession(params, context.network, lock_folder=context.cache_dir)
     return CarlaSource(session, domain, params, context, width=width, height=height)

@@ -14,7 +14,6 @@ from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.anchors import anchor_graph
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.kinematics import collision_verdict, nearest_lane_distance
-from vlmlab.core.scenes.render.carla.blueprints import Version
 from vlmlab.core.scenes.render.carla.describing import Roads
 from vlmlab.core.scenes.render.carla.lowering import ScenePlan, plan_scene, scenic_program
 from vlmlab.core.scenes.render.carla.sampling import SampledScene, sample_scene
@@ -79,7 +78,6 @@ def validation_scene(
     *,
     domain: Domain,
     seed: int,
-    version: Version,
     roads_of: Callable[[str], Roads],
 ) -> ValidationScene:
     """Lay out one scene and say what is expected of the car in it.
@@ -89,7 +87,6 @@ def validation_scene(
         key: a valid set.
         domain: a driving domain with kinematics.
         seed: the scene seed.
-        version: of CARLA.
         roads_of: town -> the map to lay it out on.
 
     Raises:
@@ -99,7 +96,7 @@ def validation_scene(
     if kinematics is None:
         raise ValueError(f"domain: expected one with kinematics, got {domain.slug}")
     decision = domain.decide(key)
-    plan = plan_scene(anchor_graph(domain, key), version=version, seed=seed)
+    plan = plan_scene(anchor_graph(domain, key), seed=seed)
     roads = roads_of(plan.town)
     row = ValidationRow(
         number=number,
@@ -113,7 +110,7 @@ def validation_scene(
         map=roads.carla_map or "crossing",
     )
     try:
-        sampled = sample_scene(plan, roads, concepts=key, seed=seed, attempt=0, version=version)
+        sampled = sample_scene(plan, roads, concepts=key, seed=seed, attempt=0)
     except GenerationError as error:
         return ValidationScene(replace(row, problem=error.message), plan, None)
     distance = nearest_lane_distance(sampled.description)
