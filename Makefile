@@ -33,10 +33,15 @@ format: setup-tests ## rewrite the code in the house format
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: setup ## measure everything docs/benchmarks.md reports (about half an hour)
+bench: setup ## measure everything docs/benchmarks.md reports (about an hour)
 	PYTHONPATH=. $(BIN)/python benchmarks/search.py --seeds 10 --check
-	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python benchmarks/renderer.py
+	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python benchmarks/renderer.py --domain driving
+	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python benchmarks/renderer.py --domain indoor
+	$(BIN)/python manage.py check_scenes --domain driving --sets 500 --seed 11
+	$(BIN)/python manage.py check_scenes --domain indoor --sets 500 --seed 11
+	PYTHONPATH=. $(BIN)/python benchmarks/render_farm.py --budget 64
 	OMP_NUM_THREADS=2 PYTHONPATH=. $(BIN)/python benchmarks/sut_throughput.py vlmlab/assets/pocket
+	PYTHONPATH=. $(BIN)/python benchmarks/replies.py
 	PYTHONPATH=. $(BIN)/python benchmarks/engine.py --trials 5000
 	PYTHONPATH=. $(BIN)/python benchmarks/pages.py
 	PYTHONPATH=. $(BIN)/python benchmarks/startup.py
