@@ -13,6 +13,7 @@ from searches.models import Dataset, Job, PictureSource, User
 from searches.services.audit import record
 from searches.services.domain_store import current_domain, find_domain, keep_domain
 from searches.services.job_queue import UNFINISHED
+from searches.services.source_obstacles import obstacle_of
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.scenes.render.backends import EMBEDDED, SCENE_BACKENDS
 from vlmlab.core.scenes.render.credits import credit_lines
@@ -98,20 +99,18 @@ def check_backend(slug: str, domains: list[str]) -> None:
     """
     if slug == EMBEDDED:
         return
-    source = PictureSource.objects.filter(slug=slug).first()
+    source = PictureSource.objects.select_related("dataset").filter(slug=slug).first()
     if source is None:
         raise ConfigError(f"There is no picture source “{slug}”.", field="backend")
-    if not source.is_enabled:
-        raise ConfigError(f"{source.name} is switched off.", hint="Switch it on first.", field="backend")
     kind = SCENE_BACKENDS.get(source.kind)
-    if kind is None or not kind.has_boxes or not kind.is_described:
+    if kind is not None and not (kind.has_boxes and kind.is_described):
         raise ConfigError(
             f"{source.name} draws no scenes with annotations from a seed.",
             hint="Choose the embedded renderer, or a source that draws scenes.",
             field="backend",
         )
     for name in domains:
-        obstacle = kind.obstacle(current_domain(name))
+        obstacle = obstacle_of(source, current_domain(name))
         if obstacle:
             raise ConfigError(obstacle, field="backend")
 

@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 
 from searches.enums import KEY_SEPARATOR, JobKind, JobState
 from searches.models import ConceptNaming, Job, User
-from searches.services.composing import SCENE_HEIGHT, SCENE_WIDTH
+from searches.services.composing import scene_params
 from searches.services.domain_store import find_domain
 from searches.services.job_queue import start_job
 from vlmlab.core.errors import ConceptError, VlmLabError
@@ -73,15 +73,8 @@ def start_telling(domain: Domain, *, by: User) -> UUID:
     group = uuid4()
     with transaction.atomic():
         for item in secrets.SystemRandom().sample(chosen, len(chosen)):
-            params = {
-                "domain": domain.ref,
-                "concepts": list(item.key),
-                "seed": item.scene_seed,
-                "width": SCENE_WIDTH,
-                "height": SCENE_HEIGHT,
-                "asked": item.concept,
-            }
-            start_job(JobKind.RENDER_SCENE, params, by=by, group=group)
+            params = scene_params(domain, item.key, scene_seed=item.scene_seed)
+            start_job(JobKind.RENDER_SCENE, params | {"asked": item.concept}, by=by, group=group)
     return group
 
 
