@@ -61,14 +61,14 @@ MOST_KEPT = 4
 def _loaded(source: PictureSource, domain: Domain, width: int, height: int) -> SceneSource:
     """Return a loaded source; one that was changed since is loaded afresh."""
     context = source_context(source)
-    tokens = [key.secret.token for key in (source.api_key,) if key is not None]
+    token = source.api_key.secret.token if source.api_key else ""
     pool = context.pool.digest if context.pool else ""
     key = (
         source.pk,
         domain.ref,
         (width, height),
         json.dumps(source.params, sort_keys=True),
-        (*tokens, pool, source.presence_sut_id, getattr(context.presence, "identity", "")),
+        (token, pool, source.presence_sut_id, getattr(context.presence, "identity", "")),
         str(settings.SCENE_CACHE_DIR),
     )
     if key not in _kept:
