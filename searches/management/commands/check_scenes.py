@@ -11,6 +11,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from searches.management.sizes import picture_size
 from searches.services.domain_store import shell_domain
 from searches.services.scene_sources import scene_source
 from vlmlab.core.errors import GenerationError, VlmLabError
@@ -60,7 +61,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the sets and write the report."""
-        width, height = _size(options["size"])
+        width, height = picture_size(options["size"])
         if options["sets"] < 1:
             raise CommandError("--sets: at least 1.")
         started = time.perf_counter()
@@ -169,10 +170,3 @@ def _as_json(report: PresenceReport, seconds: float) -> str:
     for row, shown in zip(report.rows, content["rows"], strict=True):
         shown |= {"rate": row.rate, "meets_goal": row.meets_goal}
     return json.dumps(content, indent=1)
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, _, height = text.partition("x")
-    if not (width.isdigit() and height.isdigit() and 64 <= int(width) <= 2048 and 48 <= int(height) <= 2048):
-        raise CommandError(f"--size: expected WIDTHxHEIGHT between 64x48 and 2048x2048, got {text!r}.")
-    return int(width), int(height)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from searches.management.sizes import picture_size
 from searches.services.domain_store import shell_domain
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.scenes.blind import blind_items, showcase_sets
@@ -57,7 +58,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Draw and write the sheet."""
-        width, height = self._size(options["size"])
+        width, height = picture_size(options["size"])
         out = options["out"] or Path(f"{options['domain']}_sheet.png")
         try:
             domain = shell_domain(options["domain"])
@@ -98,12 +99,3 @@ class Command(BaseCommand):
         lines = [f"{number}\t{item.concept}\t{', '.join(item.key)}" for number, item in enumerate(items, 1)]
         out.with_suffix(".answers.tsv").write_text("\n".join(["picture\tconcept\tset", *lines]) + "\n")
         return draw_blind(source, items)
-
-    @staticmethod
-    def _size(text: str) -> tuple[int, int]:
-        width, _, height = text.partition("x")
-        if not (
-            width.isdigit() and height.isdigit() and 64 <= int(width) <= 2048 and 48 <= int(height) <= 2048
-        ):
-            raise CommandError(f"--size: expected WIDTHxHEIGHT between 64x48 and 2048x2048, got {text!r}.")
-        return int(width), int(height)
