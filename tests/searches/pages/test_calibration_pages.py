@@ -231,7 +231,10 @@ def test_the_list_takes_the_same_queries_for_any_number_of_rows(count, browser, 
         calibrate(sut, by=None)
 
     with django_assert_num_queries(8):  # session, person, navigation, system, job, count, rows, state
-        browser.get("/suts/probed/calibrations/")
+        page = browser.get("/suts/probed/calibrations/")
+
+    assert page.status_code == 200
+    assert page.content.decode().count('class="primary-link"') == count
 
 
 def test_the_list_comes_in_pages(browser):
@@ -261,7 +264,10 @@ def test_the_page_takes_the_same_queries_for_twenty_pictures(browser, django_ass
     found = calibrated()
 
     with django_assert_num_queries(5):  # session, person, navigation, calibration, state
-        browser.get(found.get_absolute_url())
+        page = browser.get(found.get_absolute_url())
+
+    assert page.status_code == 200
+    assert page.content.decode().count('<li class="probe"') == PROBE_SIZE
 
 
 def test_the_page_that_starts_a_search_names_systems_whose_answers_are_unchecked(browser):

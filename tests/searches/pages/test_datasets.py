@@ -128,7 +128,10 @@ def test_the_page_of_a_dataset_takes_the_same_queries_for_any_number_of_pictures
     browser = browser_of(Role.REVIEWER)
 
     with django_assert_num_queries(10):  # the pictures are counted once a process
-        browser.get("/datasets/streets/")
+        page = browser.get("/datasets/streets/")
+
+    assert page.status_code == 200
+    assert page.content.decode().count('<a class="shot"') == rows
 
 
 def test_a_form_starts_a_job_that_makes_the_pictures():

@@ -216,4 +216,7 @@ def test_the_preview_asks_the_database_only_who_is_there(browser, django_assert_
     browser.get("/")
 
     with django_assert_num_queries(2):
-        browser.post("/domains/preview/", fields(example_text(), pick=["spill"]))
+        page = browser.post("/domains/preview/", fields(example_text(), pick=["spill"]))
+
+    assert (page.status_code, page.context["preview"].trial.prompt != "") == (200, True)
+    assert "1,491 valid sets of up to 4" in page.content.decode()

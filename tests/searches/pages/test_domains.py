@@ -97,12 +97,25 @@ def test_the_page_of_a_domain_shows_rules_in_order_and_the_number_of_valid_sets(
     assert [line.valid_sets for line in sizes] == [20, 344, 3024, 18988, 88288]
 
 
-@pytest.mark.parametrize("section", ["concepts", "rules", "constraints", "sets", "nonsense"])
+SECTIONS = {
+    "concepts": "alone:",
+    "rules": "something stands in the lane, near or at the usual distance",
+    "constraints": "a set that breaks one of these is never asked",
+    "sets": "88,288",
+    "nonsense": "alone:",
+}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
 def test_the_page_of_a_domain_asks_the_database_only_who_is_there(section, django_assert_num_queries):
     browser = browser_of(Role.REVIEWER)
 
     with django_assert_num_queries(4):  # session, person, navigation, version
-        browser.get(f"/domains/driving/?show={section}")
+        page = browser.get(f"/domains/driving/?show={section}")
+
+    html = page.content.decode()
+    assert page.status_code == 200
+    assert {words for words in SECTIONS.values() if words in html} == {SECTIONS[section]}
 
 
 def test_composing_shows_the_rule_and_the_question_of_a_valid_set():

@@ -41,7 +41,9 @@ def test_the_list_takes_the_same_queries_for_any_number_of_rows(rows, django_ass
 
     # session, person, navigation, systems, domains, tabs, count, rows, covered sets
     with django_assert_num_queries(9):
-        client.get("/findings/")
+        page = client.get("/findings/")
+
+    assert (page.status_code, len(page.context["lines"])) == (200, rows)
 
 
 def test_words_find_concepts_by_label_and_all_of_them_must_be_there():

@@ -131,4 +131,7 @@ def test_the_overview_asks_the_database_as_often_for_three_rows_as_for_one(rows,
     browser: Client = browser_of(Role.RESEARCHER)
 
     with django_assert_num_queries(15):
-        browser.get("/")
+        page = browser.get("/")
+
+    assert (page.status_code, len(page.context["overview"].runs)) == (200, rows)
+    assert page.content.decode().count('data-label="Failure modes"') == rows

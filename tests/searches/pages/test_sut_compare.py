@@ -191,7 +191,10 @@ def test_the_columns_take_the_same_queries_for_any_number_of_systems(
         said(group, f"sut-{number}", "A")
 
     with django_assert_num_queries(4):  # session, person, jobs, systems
-        browser.get(f"/suts/compare/?group={group}", headers={"HX-Request": "true"})
+        page = browser.get(f"/suts/compare/?group={group}", headers={"HX-Request": "true"})
+
+    assert page.status_code == 200
+    assert page.content.decode().count('<section class="card" aria-label="Sut-') == columns
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,9 @@ def test_the_page_takes_the_same_queries_however_many_scenes_there_are(
         drawn_scene(person)
 
     with django_assert_num_queries(6):  # session, person, navigation, system, scenes, domains
-        browser.get("/suts/pocket/try/")
+        page = browser.get("/suts/pocket/try/")
+
+    assert (page.status_code, len(page.context["scenes"])) == (200, 3)
 
 
 def test_a_cost_that_cannot_be_told_is_said_to_be_unknown(browser):
