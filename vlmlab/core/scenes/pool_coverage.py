@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.scenes.domain_decisions import deciding_rules
 from vlmlab.core.scenes.pools import PicturePool
+from vlmlab.core.scenes.universe import Masks
 
 Match = Literal["contains", "same_answer", "exact"]
 """Which pictures may stand for a set: see ``fits_set``."""
@@ -83,27 +85,12 @@ def concepts_without_pictures(domain: Domain, pool: PicturePool) -> tuple[str, .
     return tuple(concept for concept, count in pictures_by_concept(domain, pool).items() if not count)
 
 
-class _Asked:
-    """Question and answer of many sets, each looked up once."""
-
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
-        self._known: dict[int, tuple[str, str] | None] = {}
-
-    def alike(
-        self, shown: int, masks: npt.NDArray[np.int64], *, among: npt.NDArray[np.bool_]
-    ) -> npt.NDArray[np.bool_]:
-        """Return ``(n,)``: which of some sets are asked and answered as what is shown is."""
-        chosen = among.copy()
-        wanted = self._of(shown)
-        for place in np.nonzero(among)[0]:
-            chosen[place] = self._of(int(masks[place])) == wanted
-        return chosen
-
-    def _of(self, mask: int) -> tuple[str, str] | None:
-        if mask not in self._known:
-            self._known[mask] = _asked(self._domain, self._domain.key_of(mask))
-        return self._known[mask]
+def _asked_of_many(domain: Domain, masks: Masks) -> npt.NDArray[np.int64]:
+    """Return ``(n,)`` numbers: sets with equal ones are asked and answered alike, see ``_asked``."""
+    asked: list[tuple[str, str] | None] = [(rule.question, rule.action) for rule in domain.rules]
+    asked.append(None)  # where no rule decides: NO_RULE is the last place
+    numbers = {one: number for number, one in enumerate(asked)}
+    return np.array([numbers[one] for one in asked], dtype=np.int64)[deciding_rules(domain, masks)]
 
 
 def pool_coverage(
@@ -131,11 +118,15 @@ def pool_coverage(
         for picture in pool.pictures
     )
     counts = np.zeros(masks.shape, dtype=np.int64)
-    asked = _Asked(domain)
+    if match == "same_answer":
+        asked = _asked_of_many(domain, masks)
+        asked_of_shown = dict(
+            zip(shown, _asked_of_many(domain, np.array(list(shown), np.int64)), strict=True)
+        )
     for mask, number in shown.items():
         fits = masks == mask if match == "exact" else (masks & mask) == masks
         if match == "same_answer":
-            fits = asked.alike(mask, masks, among=fits)
+            fits &= asked == asked_of_shown[mask]
         counts += number * fits
     return PoolCoverage(
         n_pictures=len(pool.pictures),

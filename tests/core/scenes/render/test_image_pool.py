@@ -353,3 +353,21 @@ def test_coverage_counts_what_the_source_would_take(match):
     ]
 
     assert (found.n_shown, found.n_ample) == (sum(n >= 1 for n in slow), sum(n >= 2 for n in slow))
+
+
+@pytest.mark.parametrize("domain", [DRIVING, load_domain("indoor")], ids=lambda one: one.slug)
+def test_coverage_counts_pictures_of_sets_that_are_not_valid_as_the_source_would(domain):
+    rng = np.random.default_rng(5)
+    rows = [tuple(rng.choice([one.id for one in domain.concepts], size, replace=False)) for size in [4] * 60]
+    pool = pool_of(*[(tuple(one.id for one in domain.concepts if one.id in row), ()) for row in rows])
+    sets = [domain.key_of(mask) for mask in domain.universe(2)]
+
+    found = pool_coverage(domain, pool, fewest=2, max_size=2, match="same_answer")
+    slow = [
+        sum(fits_set(domain, picture.concepts, one, match="same_answer") for picture in pool.pictures)
+        for one in sets
+    ]
+
+    assert (found.n_shown, found.n_ample) == (sum(n >= 1 for n in slow), sum(n >= 2 for n in slow))
+    assert found.n_shown > 0
+    assert pool_coverage(domain, pool_of(), fewest=1, match="same_answer").n_shown == 0
