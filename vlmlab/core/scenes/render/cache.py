@@ -18,6 +18,11 @@ COUNTED_EACH = 0.02  # of the limit; others write into the same folder, so it is
 DEFAULT_MAX_BYTES = 2_000_000_000
 
 
+def scene_key(identity: str, concepts: tuple[str, ...], *, seed: int) -> str:
+    """Return the key of the scene that a source of this identity makes of a canonical set and a seed."""
+    return hashlib.sha256("\n".join([identity, str(seed), *concepts]).encode()).hexdigest()
+
+
 class SceneCache(Protocol):
     """Remembers scenes by a key of hexadecimal digits."""
 

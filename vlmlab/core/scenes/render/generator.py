@@ -14,7 +14,7 @@ from vlmlab.core.errors import GenerationError
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.masks import encode_mask
-from vlmlab.core.scenes.render.cache import DEFAULT_MAX_BYTES, DirectoryCache, SceneCache
+from vlmlab.core.scenes.render.cache import DEFAULT_MAX_BYTES, DirectoryCache, SceneCache, scene_key
 from vlmlab.core.scenes.render.embedded import EmbeddedBackend
 from vlmlab.core.scenes.render.fault_words import in_labels, without_numbers
 from vlmlab.core.scenes.samplers import SAMPLERS
@@ -99,7 +99,7 @@ class SceneGenerator:
             GenerationError: no attempt showed every required object, or the back end cannot draw it.
             ConceptError: the set is not valid in the domain.
         """
-        key = self._cache_key(concepts, seed)
+        key = scene_key(self.identity, concepts, seed=seed)
         stored = self._cache.get(key) if self._cache is not None else None
         if stored is not None and self._is_current(stored, concepts, seed):
             return stored
@@ -110,11 +110,7 @@ class SceneGenerator:
 
     def is_kept(self, concepts: tuple[str, ...], *, seed: int) -> bool:
         """Return whether the scene lies in the cache; True without one, where drawing ahead is in vain."""
-        return self._cache is None or self._cache.has(self._cache_key(concepts, seed))
-
-    def _cache_key(self, concepts: tuple[str, ...], seed: int) -> str:
-        line = "\n".join([self.identity, str(seed), *concepts])
-        return hashlib.sha256(line.encode()).hexdigest()
+        return self._cache is None or self._cache.has(scene_key(self.identity, concepts, seed=seed))
 
     def _is_current(self, stored: GeneratedScene, concepts: tuple[str, ...], seed: int) -> bool:
         """Return whether today's sampler still makes the stored layout."""

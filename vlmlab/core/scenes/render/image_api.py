@@ -10,7 +10,7 @@ from vlmlab.core.images import sha256_of
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.prompts_for_pictures import PROMPT_VERSION, picture_prompt
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
-from vlmlab.core.scenes.render.cache import DirectoryCache
+from vlmlab.core.scenes.render.cache import DirectoryCache, scene_key
 from vlmlab.core.scenes.render.image_api_calls import PictureCall, PictureCalls
 from vlmlab.core.scenes.render.image_api_params import IMAGE_API, UNIDENTIFYING, ImageApiParams
 from vlmlab.core.scenes.render.image_api_pictures import cost_of_picture, fitted_png
@@ -138,7 +138,7 @@ class ImageApiSource:
             GenerationError: no attempt gave a picture that shows the set, with each reason and its number;
                 or the set's words are too long.
         """
-        cache_key = self._cache_key(concepts, seed)
+        cache_key = scene_key(self.identity, concepts, seed=seed)
         stored = self._cache.get(cache_key) if self._cache is not None else None
         if stored is not None:
             self._count(n_cached=1)
@@ -153,14 +153,13 @@ class ImageApiSource:
 
         It is not named as in ``DrawsAhead``: no other worker may spend money for a run.
         """
-        return self._cache is not None and self._cache.get(self._cache_key(concepts, seed)) is not None
+        if self._cache is None:
+            return False
+        return self._cache.get(scene_key(self.identity, concepts, seed=seed)) is not None
 
     def close(self) -> None:
         """End waiting calls and close the connections."""
         self._calls.close()
-
-    def _cache_key(self, concepts: Key, seed: int) -> str:
-        return hashlib.sha256("\n".join([self.identity, str(seed), *concepts]).encode()).hexdigest()
 
     def _made(self, concepts: Key, seed: int) -> GeneratedScene:
         """Ask attempt after attempt; an error says what was paid before it."""

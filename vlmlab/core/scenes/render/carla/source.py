@@ -12,7 +12,7 @@ from vlmlab.core.scenes.anchors import anchor_graph
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.masks import encode_mask
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
-from vlmlab.core.scenes.render.cache import DirectoryCache
+from vlmlab.core.scenes.render.cache import DirectoryCache, scene_key
 from vlmlab.core.scenes.render.carla.availability import check_packages
 from vlmlab.core.scenes.render.carla.blueprints import CARLA_VERSION, EGO
 from vlmlab.core.scenes.render.carla.describing import Roads
@@ -93,7 +93,7 @@ class CarlaSource:
         reason = self._domain.why_invalid(concepts)
         if reason is not None:
             raise ConceptError(reason, field="concepts")
-        key = hashlib.sha256("\n".join([self.identity, str(seed), *concepts]).encode()).hexdigest()
+        key = scene_key(self.identity, concepts, seed=seed)
         stored = self._cache.get(key) if self._cache is not None else None
         if stored is not None:
             return stored
