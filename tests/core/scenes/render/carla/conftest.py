@@ -48,11 +48,11 @@ def programs_compiled_once():
 def server(monkeypatch):
     import carla
 
-    from tests.core.scenes.render.carla import fake_carla
+    from tests.core.scenes.render.carla import fake_actors, fake_carla
     from vlmlab.core.scenes.render.carla.crossing import crossing_file
 
     server = fake_carla.Server(town_xodr=crossing_file())
     monkeypatch.setattr(carla, "Client", server.client)
-    monkeypatch.setattr(carla, "Vehicle", fake_carla.Vehicle)
-    monkeypatch.setattr(carla, "Walker", fake_carla.Walker)
+    monkeypatch.setattr(carla, "Vehicle", fake_actors.Vehicle)
+    monkeypatch.setattr(carla, "Walker", fake_actors.Walker)
     return server

@@ -3,7 +3,7 @@
 import pytest
 from scenic.simulators.carla import _blueprintData
 
-from tests.core.scenes.render.carla.fake_carla import library_ids
+from tests.core.scenes.render.carla.fake_actors import library_ids
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.layout import EXTENTS
 from vlmlab.core.scenes.render.carla.blueprints import CARLA_VERSION, EGO, LOOKS

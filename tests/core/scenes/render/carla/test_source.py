@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.core.scenes.render.carla.fake_carla import in_front_of
+from tests.core.scenes.render.carla.fake_actors import in_front_of
 from tests.core.scenes.render.carla.paper_scenes import (
     AT_LIGHT,
     BIN,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.core.scenes.render.carla import fake_carla
+from tests.core.scenes.render.carla import fake_world
 from tests.core.scenes.render.carla.paper_scenes import (
     AT_LIGHT,
     BIN,
@@ -141,7 +141,7 @@ def test_server_lost_while_a_scene_is_put_up_leaves_scenic_able_to_go_on(server,
         raise RuntimeError("time-out of 5000ms while waiting for the simulator")
 
     with monkeypatch.context() as patch:
-        patch.setattr(fake_carla.World, "set_weather", lost)
+        patch.setattr(fake_world.World, "set_weather", lost)
         with pytest.raises(SourceAwayError):
             generate(*ON_FOOT)
 

@@ -7,7 +7,7 @@ import carla
 import pytest
 from scenic.simulators.carla.utils import utils as scenic_utils
 
-from tests.core.scenes.render.carla.fake_carla import RefusedError
+from tests.core.scenes.render.carla.fake_actors import RefusedError
 from tests.core.scenes.render.carla.paper_scenes import (
     AT_LIGHT,
     BIN,
