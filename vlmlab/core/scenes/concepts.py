@@ -1,12 +1,12 @@
 """The domain that ties concepts, constraints and rules together."""
 
-import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from vlmlab.core.errors import ConceptError
+from vlmlab.core.scenes.domain_problems import did_you_mean
 from vlmlab.core.scenes.domain_rows import (
     THING_KINDS,
     Chip,
@@ -305,8 +305,7 @@ class Domain:
 
     def _unknown(self, name: str) -> ConceptError:
         known = [*self.index, *self.aliases]
-        nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(nearest)}?" if nearest else "The domain's page lists all concepts."
+        hint = did_you_mean(name, known, otherwise="The domain's page lists all concepts.")
         return ConceptError(f"The domain {self.title} has no concept “{name}”.", hint=hint, field="concepts")
 
     def _clash(self, constraint: Constraint, key: Key) -> str:
