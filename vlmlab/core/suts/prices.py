@@ -1,6 +1,7 @@
 """Money: what a call cost, and the most that one could cost before it is sent."""
 
 import math
+from typing import Protocol
 
 from vlmlab.core.suts.pictures import fitted_size
 from vlmlab.core.suts.remote_params import RemoteParams
@@ -15,12 +16,26 @@ _PIXELS_A_TOKEN = 14 * 14
 _PICTURE_TOKENS = 3000
 
 
+class TokenPrices(Protocol):
+    """Settings with the US dollars of a million tokens; None where a price is unknown."""
+
+    @property
+    def input_price_usd(self) -> float | None:
+        """Of what is sent."""
+        ...
+
+    @property
+    def output_price_usd(self) -> float | None:
+        """Of what comes back."""
+        ...
+
+
 def has_prices(params: RemoteParams) -> bool:
     """Whether the money that a call costs is known."""
     return params.input_price_usd is not None and params.output_price_usd is not None
 
 
-def cost_of(params: RemoteParams, *, input_tokens: int | None, output_tokens: int | None) -> float:
+def cost_of(params: TokenPrices, *, input_tokens: int | None, output_tokens: int | None) -> float:
     """Return the US dollars of a call: tokens times price; 0 for what is unknown."""
     sent = (input_tokens or 0) * (params.input_price_usd or 0.0)
     received = (output_tokens or 0) * (params.output_price_usd or 0.0)

@@ -6,18 +6,16 @@ from PIL import Image, ImageOps
 from vlmlab.core.images import ImageLimits, decode_png, encode_png, read_image
 from vlmlab.core.scenes.render.image_api_params import ImageApiParams
 from vlmlab.core.scenes.render.image_providers import MOST_PICTURE_BYTES, MadePicture
+from vlmlab.core.suts.prices import cost_of
 
 PICTURE_LIMITS = ImageLimits(max_bytes=MOST_PICTURE_BYTES, max_pixels=20_000_000)
-_TOKENS_EACH = 1_000_000
 
 
 def cost_of_picture(params: ImageApiParams, made: MadePicture) -> float:
     """Return the US dollars of a picture: its price, else its tokens' where they are reported, else 0."""
     if params.price_usd_per_picture is not None:
         return params.price_usd_per_picture
-    sent = (made.input_tokens or 0) * (params.input_price_usd or 0.0)
-    received = (made.output_tokens or 0) * (params.output_price_usd or 0.0)
-    return (sent + received) / _TOKENS_EACH
+    return cost_of(params, input_tokens=made.input_tokens, output_tokens=made.output_tokens)
 
 
 def fitted_png(content: bytes, *, width: int, height: int) -> bytes:
