@@ -98,8 +98,10 @@ def test_a_driving_domain_with_one_changed_answer_is_searched_in_its_own_version
     assert first.version != second.version
     changed = find_domain(run.campaign.domain_ref)
     assert changed.decide(("town_town01",)).action == "slow_down"
-    for trial in run.trials.all():
-        assert trial.expected_action == changed.decide(tuple(trial.concepts)).action
+    trials = [(tuple(trial.concepts), trial.expected_action) for trial in run.trials.all()]
+    assert trials == [(concepts, changed.decide(concepts).action) for concepts, _ in trials]
+    original = load_domain("driving")
+    assert [concepts for concepts, action in trials if action != original.decide(concepts).action] != []
     assert visitor.problems == []
 
 

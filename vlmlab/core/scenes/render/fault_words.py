@@ -1,8 +1,10 @@
 """Words for what a layout fails to show: labels in place of kinds, and like faults told as one."""
 
 import re
+from collections.abc import Sequence
 
-from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.errors import GenerationError
+from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.scenes.scene import SceneDescription
 
 _MEASURED = (
@@ -26,3 +28,23 @@ def without_numbers(fault: str) -> str:
     for measured, words in _MEASURED:
         fault = measured.sub(words, fault)
     return fault
+
+
+def nothing_shows(concepts: Key, domain: Domain, faults: Sequence[str]) -> GenerationError:
+    """Return the error of a set of which no layout shows everything.
+
+    Args:
+        concepts: the set.
+        domain: of the set.
+        faults: one for each layout; those that differ in their numbers alone are told as one.
+    """
+    alike: dict[str, list[str]] = {}
+    for fault in faults:
+        alike.setdefault(without_numbers(fault), []).append(fault)
+    ordered = sorted(alike.values(), key=lambda one: (-len(one), one[0]))
+    counted = "; ".join(f"{one[0]} ({len(one)}x)" for one in ordered)
+    labels = ", ".join(f"“{domain.concept(one).label}”" for one in concepts)
+    return GenerationError(
+        f"None of {len(faults)} layouts shows all of {labels}: {counted}.",
+        hint="Use fewer concepts at once, or another seed.",
+    )

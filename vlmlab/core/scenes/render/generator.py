@@ -16,7 +16,7 @@ from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.masks import encode_mask
 from vlmlab.core.scenes.render.cache import DEFAULT_MAX_BYTES, DirectoryCache, SceneCache, scene_key
 from vlmlab.core.scenes.render.embedded import EmbeddedBackend
-from vlmlab.core.scenes.render.fault_words import in_labels, without_numbers
+from vlmlab.core.scenes.render.fault_words import in_labels, nothing_shows
 from vlmlab.core.scenes.samplers import SAMPLERS
 from vlmlab.core.scenes.scene import GeneratedScene, RenderedScene, SceneDescription, SceneSource
 
@@ -135,20 +135,7 @@ class SceneGenerator:
             if isinstance(drawn, RenderedScene):
                 return _finished(description, drawn)
             reasons.append(in_labels(drawn, description, self._domain))
-        labels = ", ".join(f"“{self._domain.concept(one).label}”" for one in concepts)
-        raise GenerationError(
-            f"None of {self._max_attempts} layouts shows all of {labels}: {_counted(reasons)}.",
-            hint="Use fewer concepts at once, or another seed.",
-        )
-
-
-def _counted(reasons: list[str]) -> str:
-    """Return reasons with how often each came; those that differ in their numbers alone count as one."""
-    alike: dict[str, list[str]] = {}
-    for reason in reasons:
-        alike.setdefault(without_numbers(reason), []).append(reason)
-    ordered = sorted(alike.values(), key=lambda one: (-len(one), one[0]))
-    return "; ".join(f"{one[0]} ({len(one)}x)" for one in ordered)
+        raise nothing_shows(concepts, self._domain, reasons)
 
 
 def _finished(description: SceneDescription, drawn: RenderedScene) -> GeneratedScene:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from vlmlab.core.errors import ConceptError, DrawingStoppedError, GenerationError
+from vlmlab.core.errors import ConceptError, DrawingStoppedError
 from vlmlab.core.images import encode_png
 from vlmlab.core.scenes.anchors import anchor_graph
 from vlmlab.core.scenes.concepts import Domain
@@ -22,6 +22,7 @@ from vlmlab.core.scenes.render.carla.readback import CHECK_VERSION, presence_fau
 from vlmlab.core.scenes.render.carla.sampling import SampledScene, sample_scene, scenic_version
 from vlmlab.core.scenes.render.carla.session import CarlaSession
 from vlmlab.core.scenes.render.carla.shots import Shot
+from vlmlab.core.scenes.render.fault_words import in_labels, nothing_shows
 from vlmlab.core.scenes.scene import GeneratedScene, SceneSource
 
 MAX_ATTEMPTS = 8
@@ -110,14 +111,14 @@ class CarlaSource:
         self._go_on()
         plan = plan_scene(anchor_graph(self._domain, concepts), seed=seed)
         roads = self._session.roads(plan.town)
-        reasons: dict[str, int] = {}
+        faults: list[str] = []
         for attempt in range(MAX_ATTEMPTS):
             self._go_on()
             sampled = sample_scene(plan, roads, concepts=concepts, seed=seed, attempt=attempt)
             try:
                 shot = self._session.photograph(sampled, plan, width=self._width, height=self._height)
             except UnfitLayoutError as unfit:
-                reasons[str(unfit)] = reasons.get(str(unfit), 0) + 1
+                faults.append(str(unfit).rstrip("."))
                 continue
             annotations, masks = read_annotations(sampled.description, shot)
             fault = presence_fault(sampled.description, annotations, shot)
@@ -131,12 +132,8 @@ class CarlaSource:
                     provenance=self._provenance(sampled, shot),
                     masks={name: encode_mask(mask) for name, mask in masks.items()},
                 )
-            reasons[fault] = reasons.get(fault, 0) + 1
-        listed = "; ".join(f"{reason} ({count}x)" for reason, count in sorted(reasons.items()))
-        raise GenerationError(
-            f"None of {MAX_ATTEMPTS} layouts shows all of {', '.join(concepts)}: {listed}.",
-            hint="Use fewer concepts at once, or another seed.",
-        )
+            faults.append(in_labels(fault, sampled.description, self._domain))
+        raise nothing_shows(concepts, self._domain, faults)
 
     def _go_on(self) -> None:
         """Give a sign of life, and end where the batch is to end."""
