@@ -15,14 +15,10 @@ from vlmlab.core.images import png_size
 from vlmlab.core.replies.plain import plain_text, visible_part
 from vlmlab.core.replies.statements import read_statements
 from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.recognition import statement_prompt
 from vlmlab.core.scenes.render.backend_kinds import PresenceCheck
 from vlmlab.core.suts.base import Sut, SutReply, SutRequest
 from vlmlab.core.suts.kinds import load_sut as load_kind
-
-STATEMENT_PROMPT = (
-    "Look at the picture. Is this statement true or false?\n\n1. {statement}\n\n"
-    "Answer with one letter: T for true, F for false."
-)
 
 
 def presence_check(record: SutRecord) -> PresenceCheck:
@@ -34,7 +30,7 @@ def presence_check(record: SutRecord) -> PresenceCheck:
 
     def check(png: bytes, domain: Domain, concepts: tuple[str, ...]) -> tuple[str, ...]:
         statements = [domain.statements(concepts, concept)[0] for concept in concepts]
-        replies = _ask(record, png, [STATEMENT_PROMPT.format(statement=one) for one in statements])
+        replies = _ask(record, png, [statement_prompt(one) for one in statements])
         return tuple(
             concept for concept, reply in zip(concepts, replies, strict=True) if not says_true(reply)
         )

@@ -1,4 +1,4 @@
-"""Writes the pocket VLM's model card from a measured evaluation and the training log."""
+"""Writes a model card from a measured evaluation, the degradation curves and the training log."""
 
 import argparse
 import csv
@@ -8,37 +8,34 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tools.pocket.render import ROOT_SEED
-from tools.pocket.truth import ACTIONS
-from vlmlab.core.scenes.catalogue import load_domain
+from safetensors import safe_open
 
-PARTS = {
-    "single": "single concepts",
-    "balanced": "sets of 1 or 2 concepts, balanced by expected answer",
-    "random": "random sets of 1 to 4 concepts",
+from tools.pocket.curves import curves_svg
+from tools.pocket.render import ROOT_SEED
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+
+ABOUT = {
+    "pocket": "the model that a new installation starts with",
+    "pocket-m": "the larger sister of `pocket`: a finer picture and a wider decoder",
+    "pocket-early": "an earlier state of the training of `pocket`, kept to compare with and to transfer to",
 }
 HEADER = """---
 license: apache-2.0
 library_name: transformers
 pipeline_tag: image-text-to-text
-tags: [synthetic, driving, test-model]
+tags: [synthetic, driving, kitchen, test-model]
 ---
 
-# VLM Lab pocket VLM
+# VLM Lab {name}
 
 A very small vision-language model (LeViT tower, GPT-2 decoder, `LlavaForConditionalGeneration`,
-{parameters:,} parameters) that answers VLM Lab's driving question with a letter. It exists so that a failure
-search can be tried on a real model without a download. Its weaknesses are learned; no answer is scripted.
+{parameters:,} parameters): {about}. It answers VLM Lab's driving question and the questions about kitchens
+with a letter, judges statements (T or F), and finds the things of both domains (boxes as JSON, 0 to 1000,
+x before y). It exists so that a failure search can be tried on a real model without a download. Its
+weaknesses are learned; no answer is scripted.
 
-**Not a benchmark, not for driving.** It was trained on synthetic, ray-traced scenes only and knows nothing of
-real photographs. It answers the driving question (and one sentence of reason when asked); boxes, other
-questions and other domains are outside what it learned.
-
-## Measured
-
-Through the project's ordinary path (load, prompt, greedy answer, reader of choices), pictures of 448 x 336 in
-standard quality, scene seeds never used in training or to choose the checkpoint (`pocket-evaluation`).
-Intervals are exact (Clopper-Pearson, 95 %).
+**Synthetic scenes only, not a benchmark, not for driving, not for anybody's safety.** It was trained on
+VLM Lab's own ray-traced pictures and knows nothing of photographs.
 """
 
 
@@ -46,125 +43,182 @@ def share_text(share: Mapping[str, Any]) -> str:
     """Return right / asked, per cent and interval of one stored share."""
     percent = 100 * share["right"] / max(1, share["asked"])
     low, high = 100 * share["low"], 100 * share["high"]
-    return f"{share['right']}/{share['asked']} = {percent:.0f} % [{low:.0f}, {high:.0f}]"
+    return f"{share['right']}/{share['asked']} = {percent:.1f} % [{low:.1f}, {high:.1f}]"
 
 
 def accuracy_table(summary: Mapping[str, Any]) -> str:
-    """Return the table of accuracies: one row for each part and expected answer."""
-    lines = ["| scenes | expected answer | right |", "|---|---|---|"]
-    for part, title in PARTS.items():
-        for name in ("all", *ACTIONS):
-            if name in summary.get(part, {}):
-                lines.append(f"| {title} | {name.replace('_', ' ')} | {share_text(summary[part][name])} |")
+    """Return the table of right answers: one row for each task and group."""
+    lines = ["| task | right |", "|---|---|"]
+    lines += [f"| {name.replace('_', ' ')} | {share_text(share)} |" for name, share in summary.items()]
     return "\n".join(lines)
 
 
 def confusion_table(confusion: Mapping[str, Mapping[str, int]]) -> str:
-    """Return the table expected against answered over all parts."""
-    answers = [*ACTIONS, "invalid"]
-    lines = ["| expected | " + " | ".join(answers) + " |", "|---" * 5 + "|"]
-    lines += [f"| {e} | " + " | ".join(str(confusion[e][a]) for a in answers) + " |" for e in ACTIONS]
+    """Return the table expected against answered."""
+    answers = list(dict.fromkeys([*confusion, *(name for row in confusion.values() for name in row)]))
+    lines = ["| expected \\ answered | " + " | ".join(answers) + " |", "|---" * (len(answers) + 1) + "|"]
+    for expected, row in confusion.items():
+        lines.append(f"| {expected} | " + " | ".join(str(row.get(name, 0)) for name in answers) + " |")
+    return "\n".join(line.replace("_", " ") for line in lines)
+
+
+def degradation_table(report: Mapping[str, Any]) -> str:
+    """Return the table of all curves: one row for each change and task, one column for each level."""
+    lines = ["| change | task | clean | 1 | 2 | 3 | 4 | 5 |", "|---" * 8 + "|"]
+    for name, curve in report["curves"].items():
+        levels = ", ".join(f"{point['level']:g}" for point in curve["points"])
+        for task, clean in report["clean"].items():
+            cells = [f"{100 * p[task]['right'] / max(1, p[task]['asked']):.0f} %" for p in curve["points"]]
+            first = f"{100 * clean['right'] / max(1, clean['asked']):.0f} %"
+            lines.append(f"| {name} ({curve['unit']}: {levels}) | {task} | {first} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def weak_concepts(rows: Sequence[Mapping[str, Any]], *, at_least: int = 12, shown: int = 8) -> str:
-    """Return the concepts whose scenes were answered worst, with counts."""
-    counts: dict[str, list[bool]] = {}
-    for row in rows:
-        for name in row["key"]:
-            counts.setdefault(name, []).append(row["answered"] == row["expected"])
-    often = [
-        (sum(right) / len(right), name, right) for name, right in counts.items() if len(right) >= at_least
-    ]
-    return ", ".join(f"`{name}` {sum(right)}/{len(right)}" for _, name, right in sorted(often)[:shown])
-
-
-def training_table(logs: Sequence[Path]) -> str:
+def training_table(log: Path) -> str:
     """Return the best validation reading of each phase: the state that went on."""
-    lines = ["| phase | steps | minutes | validation score |", "|---|---|---|---|"]
     best: dict[str, dict[str, Any]] = {}
-    for line in (line for log in logs for line in log.read_text().splitlines()):
+    for line in log.read_text().splitlines():
         row = json.loads(line)
         phase = row["phase"]
         if row["kind"] == "check" and (phase not in best or row["score"] > best[phase]["score"]):
             best[phase] = row
+    lines = [
+        "| phase | step of the kept state | minutes until then | validation score |",
+        "|---|---|---|---|",
+    ]
     for phase, row in best.items():
         lines.append(f"| {phase} | {row['step']} | {row['seconds'] / 60:.0f} | {row['score']:.3f} |")
     return "\n".join(lines)
 
 
-# The shipped checkpoint learned from pictures of version 1 of the embedded renderer; its meshes were others.
-ADDED_SINCE = ("h_child_reachup",)
-DROPPED_SINCE = ("Boy", "Girl")  # of Reallusion
-
-
 def attribution() -> str:
     """Return the works that the pictures show: title, author, source and licence, one a line."""
     path = resources.files("vlmlab.core.scenes.render") / "assets" / "ATTRIBUTION.tsv"
-    shipped = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t")
-    rows = [row for row in shipped if row["asset"] not in ADDED_SINCE]
-    other = next(row for row in rows if row["author"] == "Reallusion")
-    rows += [{**other, "title": title} for title in DROPPED_SINCE]
-    return "\n".join(
+    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    lines = [
         f"- {row['title']}, {row['author']}; [{row['source']}]({row['source_address']}); "
         f"[{row['licence']}]({row['licence_address']})"
         for row in rows
-    )
+    ]
+    return "\n".join(dict.fromkeys(lines))
 
 
-def card_text(report: Mapping[str, Any], *, parameters: int, pictures: str, logs: Sequence[Path]) -> str:
+def parameters_of(folder: Path) -> int:
+    """Return how many numbers the weights hold."""
+    with safe_open(folder / "model.safetensors", framework="numpy") as weights:
+        shapes = [weights.get_slice(name).get_shape() for name in weights.keys()]  # noqa: SIM118 - no mapping
+    total = 0
+    for shape in shapes:
+        count = 1
+        for side in shape:
+            count *= side
+        total += count
+    return total
+
+
+def card_text(
+    report: Mapping[str, Any],
+    degradation: Mapping[str, Any] | None,
+    *,
+    name: str,
+    parameters: int,
+    notes: Sequence[str],
+    log: Path,
+) -> str:
     """Return the whole card."""
-    summary = report["summary"]
-    invalid = [summary[part]["invalid"] for part in PARTS if part in summary]
-    asked, wrong = sum(s["asked"] for s in invalid), sum(s["right"] for s in invalid)
-    domain = load_domain("driving")
-    return "\n".join(
-        [
-            HEADER.format(parameters=parameters),
-            accuracy_table(summary),
+    versions = ", ".join(f"`{load_domain(slug).ref}`" for slug in DOMAIN_SLUGS)
+    parts = [
+        HEADER.format(name=name, about=ABOUT[name], parameters=parameters),
+        "## Measured",
+        "Through the project's ordinary path (load, prompt, greedy answer, readers of letters and boxes),",
+        "pictures of 320 x 240 in standard quality, scene seeds never used in training or to choose the",
+        "checkpoint (`evaluation-small`: sets of one or two concepts, each expected answer in turn;",
+        "`evaluation-random`: random sets of size 1 to 4). Intervals are exact (Clopper-Pearson, 95 %).",
+        "Boxes are right when the set IoU is at least 0.5; objects are of at least 16 px at the model's",
+        "input (square root of the area), smaller ones apart.",
+        "",
+        accuracy_table(report["summary"]),
+        "",
+        f"Mean IoU of the boxes: {report['mean_iou']:.2f}. "
+        f"Malformed replies: {share_text(report['malformed'])}.",
+        "",
+    ]
+    for slug, table in report["confusion"].items():
+        weak = ", ".join(
+            f"`{one}` {share['right']}/{share['asked']}" for one, share in report["weakest"][slug][:8]
+        )
+        parts += [
+            f"### {load_domain(slug).title}",
             "",
-            f"Malformed or invalid answers: {wrong} of {asked}. Chance is 33 %.",
+            confusion_table(table),
             "",
-            confusion_table(report["confusion"]),
-            "",
-            f"Weakest concepts over all these scenes (right/asked): {weak_concepts(report['rows'])}.",
-            "",
-            "## Training",
-            "",
-            f"{pictures} Domain version `{domain.version}`, root seed {ROOT_SEED}.",
-            "",
-            training_table(logs),
-            "",
-            "The recipe is in `docs/pocket.md`, the commands to train it again in `tools/pocket/README.md`",
-            "(`python -m tools.pocket.train --resume`).",
-            "",
-            "## Use",
-            "",
-            "`AutoProcessor.from_pretrained(folder)` and",
-            "`AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32)`; no torchvision, no",
-            "remote code. In VLM Lab: `shipped:pocket`.",
-            "",
-            "## Licence and attribution",
-            "",
-            "Weights: Apache-2.0. The training pictures show these works, each decimated and repacked:",
-            "",
-            attribution(),
+            f"Weakest concepts: {weak}.",
             "",
         ]
-    )
+    if degradation is not None:
+        asked = ", ".join(f"{task}: {share['asked']}" for task, share in degradation["clean"].items())
+        parts += [
+            "## Worse pictures, worse prompts",
+            "",
+            "![Share of right replies as pictures and prompts get worse](degradation.svg)",
+            "",
+            f"The same prompts at five levels of each change ({asked}).",
+            "",
+            degradation_table(degradation),
+            "",
+        ]
+    parts += [
+        "## Training",
+        "",
+        *notes,
+        f"Domain versions {versions}, root seed {ROOT_SEED}.",
+        "",
+        training_table(log),
+        "",
+        "The log of all readings is `training_log.jsonl`; the recipe is in `docs/pocket.md`; `make pocket`",
+        "trains again.",
+        "",
+        "## Use",
+        "",
+        "`AutoProcessor.from_pretrained(folder)` and",
+        "`AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32)`; no torchvision, no",
+        "remote code.",
+        f"In VLM Lab: `shipped:{name}`.",
+        "",
+        "## Licence and attribution",
+        "",
+        "Weights: Apache-2.0. The training pictures show these works, each decimated and repacked:",
+        "",
+        attribution(),
+        "",
+    ]
+    return "\n".join(parts)
 
 
 def main() -> None:
-    """Read the command line and write README.md into the checkpoint's folder."""
+    """Read the command line and write README.md, the curves and the log into the checkpoint's folder."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--evaluation", type=Path, default=Path("var/pocket/evaluation.json"))
+    parser.add_argument("--name", choices=ABOUT, required=True)
     parser.add_argument("--folder", type=Path, required=True, help="the checkpoint's folder")
-    parser.add_argument("--log", type=Path, nargs="+", required=True, help="log.jsonl of each phase")
-    parser.add_argument("--parameters", type=int, required=True)
-    parser.add_argument("--pictures", default="", help="a sentence on the training pictures")
+    parser.add_argument("--evaluation", type=Path, default=Path("var/pocket/evaluation.json"))
+    parser.add_argument("--degradation", type=Path, help="curves, if they were measured")
+    parser.add_argument("--run", type=Path, default=Path("var/pocket/run"), help="folder of the training")
+    parser.add_argument("--note", nargs="*", default=[], help="sentences on this training")
     options = parser.parse_args()
-    report = json.loads(options.evaluation.read_text())
-    text = card_text(report, parameters=options.parameters, pictures=options.pictures, logs=options.log)
+    logs = [options.run / phase / "log.jsonl" for phase in ("language", "vision", "bridge", "joint")]
+    log = options.folder / "training_log.jsonl"
+    log.write_text("".join(path.read_text() for path in logs if path.exists()))
+    degradation = json.loads(options.degradation.read_text()) if options.degradation else None
+    if degradation is not None:
+        (options.folder / "degradation.svg").write_text(curves_svg(degradation))
+    text = card_text(
+        json.loads(options.evaluation.read_text()),
+        degradation,
+        name=options.name,
+        parameters=parameters_of(options.folder),
+        notes=options.note,
+        log=log,
+    )
     (options.folder / "README.md").write_text(text)
 
 

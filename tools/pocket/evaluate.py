@@ -1,172 +1,235 @@
-"""Measures a checkpoint the way a search meets it: ordinary loading, prompts and reading of answers."""
+r"""Measures a checkpoint the way a search meets it: ordinary loading, prompts and reading of answers.
+
+    python -m tools.pocket.render --domain driving --purpose evaluation-small --draws small --shards 48 \
+        --width 320 --height 240 --quality standard
+    python -m tools.pocket.evaluate --checkpoint var/pocket/model
+
+Pictures are rendered beforehand, with scene seeds that neither training nor the choice of a state has seen.
+"""
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from tools.pocket.locating import own_prompt
 from tools.pocket.render import ROOT_SEED
-from tools.pocket.sets import SetSampler, decided_universe
-from tools.pocket.truth import ACTIONS
-from vlmlab.core.errors import VlmLabError
+from tools.pocket.scores import Judged, confusion, malformed, summarised, weakest
+from tools.pocket.shards import PictureRecord, SeenObject, read_records
+from vlmlab.core.boxes import set_iou
+from vlmlab.core.conventions import RELATIVE_1000
+from vlmlab.core.images import encode_png
+from vlmlab.core.replies.boxes import parse_boxes
 from vlmlab.core.replies.choices import parse_choice
 from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.questions import Question, ask_question
-from vlmlab.core.scenes.render.generator import make_scene_source
-from vlmlab.core.scenes.scene import SceneSource
+from vlmlab.core.scenes.recognition import Statement, ask_with_statements
 from vlmlab.core.seeding import derive_seed, rng_for
-from vlmlab.core.stats import clopper_pearson
-from vlmlab.core.suts.base import Sut, SutRequest
+from vlmlab.core.suts.base import Sut, SutReply, SutRequest
 from vlmlab.core.suts.checkpoint import CheckpointRoots
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.kinds import load_sut
 
 PURPOSE = "pocket-evaluation"
-LEVEL = 0.95
-BATCH = 8
+BATCH = 32
+MOST_NEW_TOKENS = 64
+LEAST_SIDE = 16.0
+RIGHT_IOU = 0.5
+MODEL_SIDE = 160
 
 
 @dataclass(frozen=True)
-class Answered:
-    """One scene of one part of the evaluation and what came back."""
+class Asked:
+    """One request with all that is needed to judge its reply."""
 
-    part: str
-    key: tuple[str, ...]
-    expected: str
-    answered: str
-    raw: str
+    task: str
+    group: str
+    record: PictureRecord
+    request: SutRequest
+    question: Question | None = None
+    statements: tuple[Statement, ...] = ()
+    objects: tuple[SeenObject, ...] = ()
 
+    def judged(self, reply: SutReply) -> Iterator[Judged]:
+        """Judge the reply: its letter and statements, or its boxes."""
+        if reply.is_call_error:
+            raise SystemExit(f"A call failed: {reply.call_error}")
+        if self.objects:
+            yield self._boxes(reply)
+        elif self.question is not None:
+            yield from self._choice(self.question, reply)
 
-@dataclass(frozen=True)
-class Share:
-    """A count with its exact 95 % interval."""
-
-    right: int
-    asked: int
-    low: float
-    high: float
-
-
-def share_of(right: int, asked: int) -> Share:
-    """Return the share with its Clopper-Pearson interval."""
-    interval = clopper_pearson(right, asked, LEVEL)
-    return Share(right, asked, interval.low, interval.high)
-
-
-def planned_sets(domain: Domain, *, a_size: int) -> list[tuple[str, tuple[str, ...]]]:
-    """Return (part, set) pairs: every single concept, balanced small sets, random sets of size 1 to 4."""
-    rng = rng_for(ROOT_SEED, PURPOSE, "sets")
-    universe = decided_universe(domain, 4)
-    singles = [("single", key) for key, _ in universe if len(key) == 1] * max(1, a_size // 36)
-    small = SetSampler(domain, size_shares={1: 0.4, 2: 0.6})
-    balanced = [("balanced", small.draw(rng, action=ACTIONS[i % 3])) for i in range(a_size)]
-    even = SetSampler(domain, size_shares={1: 0.25, 2: 0.25, 3: 0.25, 4: 0.25})
-    random_sets = [("random", _any_set(even, rng)) for _ in range(a_size)]
-    return [*singles, *balanced, *random_sets]
-
-
-def _any_set(sampler: SetSampler, rng: np.random.Generator) -> tuple[str, ...]:
-    keys = sampler.every(int(rng.integers(1, 5)))
-    return keys[int(rng.integers(len(keys)))]
-
-
-def ask_all(
-    domain: Domain, sets: Sequence[tuple[str, tuple[str, ...]]], *, source: SceneSource, sut: Sut
-) -> Iterable[Answered]:
-    """Render each set with a seed of its own, ask in batches, read the answers with the project's reader."""
-    waiting: list[tuple[str, tuple[str, ...], Question, SutRequest]] = []
-    for number, (part, key) in enumerate(sets):
-        try:
-            scene = source.generate(key, seed=derive_seed(ROOT_SEED, PURPOSE, "scene", number))
-        except VlmLabError as error:
-            print(f"passed over {key}: {error}", flush=True)
-            continue
-        question = ask_question(domain, key, seed=derive_seed(ROOT_SEED, PURPOSE, "options", number))
-        waiting.append((part, key, question, SutRequest(scene.image_png, question.prompt)))
-        if len(waiting) == BATCH:
-            yield from _answers(waiting, sut)
-            waiting = []
-    yield from _answers(waiting, sut)
-
-
-def _answers(
-    waiting: Sequence[tuple[str, tuple[str, ...], Question, SutRequest]], sut: Sut
-) -> Iterable[Answered]:
-    replies = sut.generate([request for *_, request in waiting]) if waiting else []
-    for (part, key, question, _), reply in zip(waiting, replies, strict=True):
-        choice = parse_choice(reply.text, options=question.options, finish_reason=reply.finish_reason)
-        answered = (
-            question.actions[choice.letter] if choice.status == "answered" and choice.letter else "invalid"
+    def _choice(self, question: Question, reply: SutReply) -> Iterator[Judged]:
+        reading = parse_choice(
+            reply.text,
+            options=question.options,
+            n_statements=len(self.statements),
+            finish_reason=reply.finish_reason,
         )
-        yield Answered(part, key, question.decision.action, answered, reply.text)
+        letter = reading.letter if reading.status == "answered" else None
+        answered = question.actions[letter] if letter else "invalid"
+        expected, key = question.decision.action, self.record.key
+        is_right = answered == expected
+        yield Judged(self.task, self.group, key, is_right, letter is None, expected, answered)
+        for statement, verdict in zip(self.statements, reading.statements, strict=True):
+            sign = "true" if statement.is_true else "false"
+            task = f"{self.record.domain} statement"
+            is_right = verdict == statement.is_true
+            yield Judged(task, sign, (statement.concept,), is_right, verdict is None)
+
+    def _boxes(self, reply: SutReply) -> Judged:
+        reading = parse_boxes(
+            reply.text,
+            convention=RELATIVE_1000,
+            image_size=(1000, 1000),
+            finish_reason=reply.finish_reason,
+        )
+        found = np.array([item.box for item in reading.items], dtype=np.float64).reshape(-1, 4)
+        wanted = np.array([one.box for one in self.objects], dtype=np.float64) * 1000
+        overlap = set_iou(found, wanted)
+        is_malformed = reading.status == "malformed"
+        right = overlap >= RIGHT_IOU
+        return Judged(self.task, self.group, self.record.key, right, is_malformed, iou=overlap)
 
 
-def summarised(rows: Sequence[Answered]) -> dict[str, dict[str, Share]]:
-    """Return part -> expected action (or ``all``, ``invalid``) -> share of right (or invalid) answers."""
-    result: dict[str, dict[str, Share]] = {}
-    for part in dict.fromkeys(row.part for row in rows):
-        own = [row for row in rows if row.part == part]
-        table = {"all": share_of(sum(r.answered == r.expected for r in own), len(own))}
-        for action in ACTIONS:
-            wanted = [r for r in own if r.expected == action]
-            if wanted:
-                table[action] = share_of(sum(r.answered == action for r in wanted), len(wanted))
-        table["invalid"] = share_of(sum(r.answered == "invalid" for r in own), len(own))
-        result[part] = table
-    return result
+def requests_about(record: PictureRecord, png: bytes, *, number: int, decides_only: bool) -> Iterator[Asked]:
+    """Return what is asked about one picture.
+
+    Args:
+        record: the picture's truth.
+        png: the picture.
+        number: of the picture in the evaluation; orders of options and statements depend on it.
+        decides_only: whether only the decision is asked for.
+    """
+    domain = load_domain(record.domain)
+    seed = derive_seed(ROOT_SEED, PURPOSE, record.domain, number)
+    question = ask_question(domain, record.key, seed=seed)
+    action = question.decision.action
+    if decides_only:
+        yield Asked(
+            f"{domain.slug} random",
+            f"size {len(record.key)}",
+            record,
+            SutRequest(png, question.prompt),
+            question,
+        )
+        return
+    yield Asked(f"{domain.slug} answer", action, record, SutRequest(png, question.prompt), question)
+    probed = ask_with_statements(domain, record.key, seed=seed)
+    yield Asked(
+        f"{domain.slug} answer behind statements",
+        action,
+        record,
+        SutRequest(png, probed.prompt),
+        probed.question,
+        statements=probed.statements,
+    )
+    rng = rng_for(seed, "labels")
+    asked = [one for one in record.objects if one.is_asked]
+    order = [asked[int(place)] for place in rng.permutation(len(asked))]
+    if order:
+        yield _located(record, png, order[:1])
+    large = [one for one in order if side_of(one) >= LEAST_SIDE]
+    if len(large) > 1:
+        yield _located(record, png, large[: 2 + number % 2])
 
 
-def confusion(rows: Sequence[Answered]) -> dict[str, dict[str, int]]:
-    """Return expected -> answered -> count."""
-    answers = (*ACTIONS, "invalid")
-    return {
-        action: {a: sum(r.expected == action and r.answered == a for r in rows) for a in answers}
-        for action in ACTIONS
-    }
+def _located(record: PictureRecord, png: bytes, objects: Sequence[SeenObject]) -> Asked:
+    is_large = all(side_of(one) >= LEAST_SIDE for one in objects)
+    count = {1: "one object", 2: "two objects", 3: "three objects"}[len(objects)]
+    task = "locating" if is_large else "locating below 16 px"
+    request = SutRequest(png, own_prompt([one.label for one in objects]))
+    return Asked(task, f"{record.domain}, {count}", record, request, objects=tuple(objects))
+
+
+def side_of(one: SeenObject) -> float:
+    """Return the square root of an object's area in pixels of the model's input."""
+    x0, y0, x1, y1 = one.box
+    return float(np.sqrt((x1 - x0) * (y1 - y0))) * MODEL_SIDE
+
+
+def pictures_of(folder: Path, *, most: int | None) -> Iterator[tuple[int, PictureRecord, bytes]]:
+    """Return number, truth and PNG of each rendered picture below a folder."""
+    number = 0
+    for path in sorted(folder.rglob("shard_*.json")):
+        pictures = np.load(path.with_suffix(".npy"))
+        for record, picture in zip(read_records(path), pictures, strict=True):
+            if most is not None and number >= most:
+                return
+            yield number, record, encode_png(picture)
+            number += 1
+
+
+def judged_rows(sut: Sut, folder: Path, *, decides_only: bool, most: int | None) -> list[Judged]:
+    """Ask about every picture of a folder, in batches, and judge the replies."""
+    rows: list[Judged] = []
+    waiting: list[Asked] = []
+    for number, record, png in pictures_of(folder, most=most):
+        waiting += requests_about(record, png, number=number, decides_only=decides_only)
+        if len(waiting) >= 20 * BATCH:
+            rows += _ask(sut, waiting)
+            waiting = []
+    return rows + _ask(sut, waiting)
+
+
+def _ask(sut: Sut, waiting: Sequence[Asked]) -> list[Judged]:
+    ordered = sorted(waiting, key=lambda one: (bool(one.objects), len(one.statements), len(one.objects)))
+    replies = sut.generate([one.request for one in ordered]) if ordered else []
+    return [row for one, reply in zip(ordered, replies, strict=True) for row in one.judged(reply)]
+
+
+def opened(checkpoint: str) -> Sut:
+    """Return the checkpoint (a folder, or ``shipped:NAME``) as a system under test."""
+    if not checkpoint.startswith("shipped:"):
+        checkpoint = str(Path(checkpoint).resolve())
+    settings = {"checkpoint": checkpoint, "batch_size": BATCH, "max_new_tokens": MOST_NEW_TOKENS}
+    return load_sut("transformers_local", settings, SutContext(CheckpointRoots(allow_any_folder=True)))
 
 
 def main() -> None:
     """Read the command line, measure, and write one JSON file with rows and summary."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checkpoint", required=True, help="folder, or shipped:pocket")
-    parser.add_argument("--out", type=Path, default=Path("var/pocket/evaluation.json"))
-    parser.add_argument("--sets", type=int, default=180, help="scenes of each part")
-    parser.add_argument("--width", type=int, default=448)
-    parser.add_argument("--height", type=int, default=336)
-    parser.add_argument("--quality", default="standard")
-    parser.add_argument("--cache", type=Path, help="folder that keeps rendered scenes")
-    options = parser.parse_args()
-    domain = load_domain("driving")
-    source = make_scene_source(
-        domain=domain.slug,
-        width=options.width,
-        height=options.height,
-        quality=options.quality,
-        cache_dir=options.cache,
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    checkpoint = options.checkpoint
-    if not checkpoint.startswith("shipped:"):
-        checkpoint = str(Path(checkpoint).resolve())
-    settings = {"checkpoint": checkpoint, "batch_size": BATCH, "max_new_tokens": 32}
-    sut = load_sut("transformers_local", settings, SutContext(CheckpointRoots(allow_any_folder=True)))
-    rows = list(ask_all(domain, planned_sets(domain, a_size=options.sets), source=source, sut=sut))
+    parser.add_argument("--checkpoint", required=True, help="folder, or shipped:pocket")
+    parser.add_argument("--small", type=Path, default=Path("var/pocket/evaluation-small"))
+    parser.add_argument("--random", type=Path, default=Path("var/pocket/evaluation-random"))
+    parser.add_argument("--most", type=int, help="pictures of each folder at most")
+    parser.add_argument("--out", type=Path, default=Path("var/pocket/evaluation.json"))
+    options = parser.parse_args()
+    sut = opened(options.checkpoint)
+    rows: list[Judged] = []
+    for slug in ("driving", "indoor"):
+        rows += judged_rows(sut, options.small / slug, decides_only=False, most=options.most)
+        rows += judged_rows(sut, options.random / slug, decides_only=True, most=options.most)
     summary = summarised(rows)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
+    overlaps = [row.iou for row in rows if row.iou is not None and row.task == "locating"]
+    decided = [row for row in rows if row.task.endswith((" answer", " random"))]
     report = {
-        "pictures": source.identity,
         "checkpoint": sut.info.fingerprint,
-        "summary": {part: {k: asdict(v) for k, v in table.items()} for part, table in summary.items()},
-        "confusion": confusion(rows),
+        "summary": {name: asdict(share) for name, share in summary.items()},
+        "malformed": asdict(malformed(rows)),
+        "mean_iou": float(np.mean(overlaps)) if overlaps else None,
+        "confusion": {
+            slug: confusion(r for r in decided if r.task.startswith(slug)) for slug in ("driving", "indoor")
+        },
+        "weakest": {
+            slug: [
+                (name, asdict(share))
+                for name, share in weakest(r for r in decided if r.task.startswith(slug))
+            ]
+            for slug in ("driving", "indoor")
+        },
         "rows": [asdict(row) for row in rows],
     }
-    options.out.write_text(json.dumps(report, indent=1))
-    for part, table in summary.items():
-        for name, share in table.items():
-            print(f"{part:9} {name:15} {share.right}/{share.asked} [{share.low:.2f}, {share.high:.2f}]")
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(report))
+    for name, share in summary.items():
+        print(f"{name:50} {share}")
+    print(f"{'malformed':50} {malformed(rows)}")
 
 
 if __name__ == "__main__":

@@ -1,133 +1,115 @@
-"""What each phase of training shows: codes of symbolic scenes, pictures, pictures with questions."""
+"""What each phase of training shows: codes of imagined scenes, pictures, pictures with questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from tools.pocket.augment import as_pixels, augmented
+from tools.pocket.augment import augmented
+from tools.pocket.exam import Exam
+from tools.pocket.imagined import imagined_record
 from tools.pocket.packing import PackedBatch, Packer
-from tools.pocket.sets import SetSampler, lesson_shares
-from tools.pocket.shards import PictureStore
+from tools.pocket.rarity import deciding_shares, showing_shares
+from tools.pocket.shards import PictureRecord, PictureStore, SeenObject
 from tools.pocket.trainee import Trainee, VisionTargets
 from tools.pocket.training import Readings
-from tools.pocket.truth import (
-    ACTIONS,
-    BACKGROUND,
-    SceneTruth,
-    SeenThing,
-    cell_targets,
-    class_names,
-    surrounding_names,
-    truth_of,
-)
+from tools.pocket.truth import BACKGROUND, SeenThing, cell_targets, surroundings_of, things_of
 from tools.pocket.wordings import Dialogue, draw_dialogue
-from vlmlab.core.scenes.concepts import Domain
-from vlmlab.core.seeding import rng_for
+from tools.pocket.workers import rank
+from vlmlab.core.seeding import pick, rng_for
 
 CODE_NOISE = 0.25
-HIDDEN_SHARE = 0.15
 SHOWN_CELLS = 36
-AUXILIARY_WEIGHT = 0.4
+AUXILIARY_WEIGHT = 0.5
+DECIDING_SHARE = 0.5
+PROBE_SHARE = 0.05
+DECIDING_KINDS = ("decision", "probe", "location", "location")
+SHOWING_KINDS = ("location", "location", "location", "statement")
+IMAGINED_KINDS = ("decision", "location", "location", "location", "statement")
+STATEMENTS_SHARE = 0.35
+"""Of the decisions about imagined scenes, how many have statements before them."""
 
 
 @dataclass(frozen=True)
 class Classroom:
-    """What every lesson needs: the domain, the grid, the packer and the sizes of a batch."""
+    """What every lesson needs: the grid, the packer and the size of a batch."""
 
-    domain: Domain
     grid: int
     packer: Packer
     batch_size: int
-    questions: int
 
     def vision_targets(
-        self, truths: Sequence[SceneTruth], things: Sequence[Sequence[SeenThing]]
+        self, records: Sequence[PictureRecord], objects: Sequence[Sequence[SeenObject]]
     ) -> VisionTargets:
         """Return the targets of a batch of pictures."""
-        cells = cell_targets(things, classes=class_names(self.domain), grid=self.grid)
-        names = surrounding_names(self.domain)
-        around = np.array([[name in truth.surroundings for name in names] for truth in truths], np.float32)
-        actions = np.array([ACTIONS.index(truth.action) for truth in truths])
-        count = len(truths)
+        things: list[list[SeenThing]] = [
+            things_of(record, row) for record, row in zip(records, objects, strict=True)
+        ]
+        cells = cell_targets(things, grid=self.grid)
+        around = np.array([surroundings_of(record) for record in records], np.float32)
+        count = len(records)
         return VisionTargets(
             torch.from_numpy(cells.classes).reshape(count, -1),
             torch.from_numpy(cells.states).reshape(count, -1),
             torch.from_numpy(cells.boxes).reshape(count, -1, 4),
             torch.from_numpy(around),
-            torch.from_numpy(actions),
         )
-
-    def packed(
-        self, truths: Sequence[SceneTruth], *, rng: np.random.Generator, questions: int
-    ) -> PackedBatch:
-        """Return questions about each scene, packed."""
-        return self.packer.pack(self.dialogues(truths, rng=rng, questions=questions))
-
-    def dialogues(
-        self, truths: Sequence[SceneTruth], *, rng: np.random.Generator, questions: int
-    ) -> list[list[Dialogue]]:
-        """Return questions with shuffled letters about each scene."""
-        return [[draw_dialogue(self.domain, t, rng=rng) for _ in range(questions)] for t in truths]
-
-
-def imagined_things(truth: SceneTruth, *, rng: np.random.Generator) -> list[SeenThing]:
-    """Return a truth's things at made-up places: near ones large and low, far ones small near the horizon."""
-    things = []
-    for thing in truth.things:
-        if rng.random() < HIDDEN_SHARE / 3:
-            continue
-        small = thing.state in ("far", "light")
-        width, height = rng.uniform(0.03, 0.2 if small else 0.6, 2)
-        x = rng.uniform(0.35, 0.65) if thing.state in ("close", "far") else rng.uniform(0.5, 0.95)
-        y = {"light": 0.25, "far": 0.45}.get(thing.state, 0.6) + rng.uniform(-0.1, 0.1)
-        box = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
-        low_x, low_y, high_x, high_y = (float(min(1.0, max(0.0, value))) for value in box)
-        things.append(SeenThing(thing.concept, thing.state, (low_x, low_y, high_x, high_y)))
-    return things
 
 
 class LanguageLesson:
-    """Symbolic scenes only: the language model learns to bind what is there to the shuffled letters."""
+    """Imagined scenes only: the language model learns to bind what is there to letters and coordinates."""
 
     def __init__(self, trainee: Trainee, room: Classroom, *, seed: int) -> None:
         self.trainee, self.room, self.seed = trainee, room, seed
-        self.sampler = SetSampler(room.domain)
         self.packer = Packer(room.packer.tokenizer, image_tokens=SHOWN_CELLS)
 
     def loss_at(self, step: int) -> tuple[torch.Tensor, Readings]:
         """Return the loss of one batch; the batch is a function of the seed and the step."""
-        loss, readings = self._loss(rng_for(self.seed, "language", step), self.room.batch_size)
-        return loss, readings
+        return self._loss(rng_for(self.seed, "language", step, rank()), self.room.batch_size)
 
     @torch.no_grad()
     def check(self) -> Readings:
-        """Return readings on imagined scenes of a seed of their own."""
+        """Return readings on imagined scenes of a seed of their own; the score is mostly right choices."""
         self.trainee.eval()
-        _, readings = self._loss(rng_for(self.seed, "language-check"), 200)
-        return {"score": readings["letter_right"], **readings}
+        _, readings = self._loss(rng_for(self.seed, "language-check"), 160)
+        return {"score": readings["choice_right"] - 0.02 * readings["steps_off"], **readings}
 
     def _loss(self, rng: np.random.Generator, count: int) -> tuple[torch.Tensor, Readings]:
-        truths = [truth_of(self.room.domain, self.sampler.draw(rng)) for _ in range(count)]
-        targets = self.room.vision_targets(truths, [imagined_things(t, rng=rng) for t in truths])
+        records = [imagined_record(rng) for _ in range(count)]
+        targets = self.room.vision_targets(records, [record.objects for record in records])
         tokens = self.trainee.codes(targets)
-        shape = tuple(tokens.shape)
-        noise = torch.from_numpy(rng.standard_normal(shape, dtype=np.float32))
+        noise = torch.from_numpy(rng.standard_normal(tuple(tokens.shape), dtype=np.float32))
         level = torch.from_numpy(rng.uniform(0.2, 1.0, (count, 1, 1)).astype(np.float32))
         tokens = tokens + CODE_NOISE * level * noise
         cells = _chosen_cells(targets, rng=rng)
         tokens = tokens.gather(1, cells[:, :, None].expand(-1, -1, tokens.shape[2]))
-        rows = self.room.dialogues(truths, rng=rng, questions=self.room.questions)
-        batch = _placed(self.packer.pack(rows), cells, all_cells=self.room.grid**2)
-        return self.trainee.letter_loss(tokens, batch)
+        rows = [
+            [
+                draw_dialogue(
+                    "probe" if kind == "decision" and rng.random() < STATEMENTS_SHARE else kind,
+                    one,
+                    one.objects,
+                    rng=rng,
+                )
+                for kind in IMAGINED_KINDS
+            ]
+            for one in records
+        ]
+        batch = _placed(self.packer.pack(rows, rng=rng), cells, all_cells=self.room.grid**2)
+        return self.trainee.answer_loss(tokens, batch)
 
 
 def _chosen_cells(targets: VisionTargets, *, rng: np.random.Generator) -> torch.Tensor:
-    """Return ``(b, SHOWN_CELLS)`` sorted cells, those with a thing first in line: fewer tokens to read."""
-    order = torch.from_numpy(rng.random(tuple(targets.classes.shape))) + 0.5 * (targets.classes != BACKGROUND)
-    return order.topk(SHOWN_CELLS, dim=1).indices.sort(dim=1).values
+    """Return ``(b, SHOWN_CELLS)`` sorted cells, those of small things first in line: fewer tokens to read."""
+    classes = targets.classes.numpy()
+    order = rng.random(classes.shape)
+    for row, line in zip(classes, order, strict=True):
+        names, counts = np.unique(row, return_counts=True)
+        for name, count in zip(names, counts, strict=True):
+            if name != BACKGROUND:
+                line[row == name] += 0.5 + 2.0 / count
+    return torch.from_numpy(order).topk(SHOWN_CELLS, dim=1).indices.sort(dim=1).values
 
 
 def _placed(batch: PackedBatch, cells: torch.Tensor, *, all_cells: int) -> PackedBatch:
@@ -140,58 +122,57 @@ def _placed(batch: PackedBatch, cells: torch.Tensor, *, all_cells: int) -> Packe
 
 
 class PictureLesson:
-    """Rendered pictures: the tower learns what is where; with ``asks`` the whole model learns to answer."""
+    """Rendered pictures: what is where (``vision``), its codes (``bridge``), all (``joint``)."""
 
     def __init__(
-        self,
-        trainee: Trainee,
-        room: Classroom,
-        *,
-        seed: int,
-        pictures: PictureStore,
-        validation: PictureStore,
-        asks: bool,
+        self, trainee: Trainee, room: Classroom, *, seed: int, pictures: PictureStore, exam: Exam, name: str
     ) -> None:
         self.trainee, self.room, self.seed = trainee, room, seed
-        self.pictures, self.validation, self.asks = pictures, validation, asks
-        self.shares = self._shares()
+        self.pictures, self.exam, self.name = pictures, exam, name
+        self.asks = name == "joint"
+        self._share_out()
 
     def loss_at(self, step: int) -> tuple[torch.Tensor, Readings]:
         """Return the loss of one batch of augmented pictures."""
         if step % 50 == 0 and self.pictures.refresh():
-            self.shares = self._shares()
-            print(f"{len(self.pictures)} pictures, {int((self.shares > 0).sum())} used", flush=True)
-        rng = rng_for(self.seed, "joint" if self.asks else "vision", step)
-        numbers = rng.choice(len(self.pictures), self.room.batch_size, p=self.shares)
-        truths = [self.pictures.truths[n] for n in numbers]
-        things = [self.pictures.records[n].things for n in numbers]
-        pixels, moved = augmented(self.pictures.pictures(numbers), things, rng=rng)
-        targets = self.room.vision_targets(truths, moved)
+            self._share_out()
+            print(f"{len(self.pictures)} pictures", flush=True)
+        rng = rng_for(self.seed, self.name, step, rank())
+        deciding = int(self.room.batch_size * DECIDING_SHARE) if self.asks else 0
+        shown = self.room.batch_size - deciding
+        numbers = [
+            *rng.choice(len(self.pictures), deciding, p=self.deciding),
+            *rng.choice(len(self.pictures), shown, p=self.showing),
+        ]
+        records = [self.pictures.records[n] for n in numbers]
+        pixels, moved = augmented(
+            self.pictures.pictures(numbers), [record.objects for record in records], rng=rng
+        )
+        targets = self.room.vision_targets(records, moved)
         features, tokens = self.trainee.see(pixels)
-        loss, readings = self.trainee.vision_loss(features, tokens, targets)
+        loss, readings = self.trainee.vision_loss(features, tokens, targets, aligns=self.name != "vision")
         if not self.asks:
             return loss, readings
-        packed = self.room.packed(truths, rng=rng, questions=self.room.questions)
-        letter_loss, letter_readings = self.trainee.letter_loss(tokens, packed)
-        return letter_loss + AUXILIARY_WEIGHT * loss, {**readings, **letter_readings}
+        kinds = [DECIDING_KINDS] * deciding + [SHOWING_KINDS] * shown
+        rows = [
+            _dialogues(wanted, record, objects, rng=rng)
+            for wanted, record, objects in zip(kinds, records, moved, strict=True)
+        ]
+        answer_loss, answer_readings = self.trainee.answer_loss(tokens, self.room.packer.pack(rows, rng=rng))
+        return answer_loss + AUXILIARY_WEIGHT * loss, {**readings, **answer_readings}
 
-    def _shares(self) -> npt.NDArray[np.float64]:
-        truths = self.pictures.truths
-        return lesson_shares([t.key for t in truths], [t.action for t in truths])
+    def _share_out(self) -> None:
+        self.deciding = deciding_shares(self.pictures.records)
+        self.showing = showing_shares(self.pictures.records, probe_share=PROBE_SHARE)
 
-    @torch.no_grad()
     def check(self) -> Readings:
-        """Return mean readings on the validation pictures; the score is the share of right answers."""
-        self.trainee.eval()
-        self.validation.refresh()
-        rng, rows = rng_for(self.seed, "picture-check"), list[Readings]()
-        for start in range(0, len(self.validation), 50):
-            numbers = range(start, min(start + 50, len(self.validation)))
-            truths = [self.validation.truths[n] for n in numbers]
-            targets = self.room.vision_targets(truths, [self.validation.records[n].things for n in numbers])
-            features, tokens = self.trainee.see(as_pixels(self.validation.pictures(numbers)))
-            _, readings = self.trainee.vision_loss(features, tokens, targets)
-            _, letters = self.trainee.letter_loss(tokens, self.room.packed(truths, rng=rng, questions=1))
-            rows.append({**readings, **letters})
-        means = {name: sum(row[name] for row in rows) / len(rows) for name in rows[0]}
-        return {"score": means["letter_right" if self.asks else "action_right"], **means}
+        """Return how the model does on the validation pictures; ``score`` is what training looks for."""
+        return self.exam.sight(self.trainee) if self.name == "vision" else self.exam.answers(self.trainee)
+
+
+def _dialogues(
+    kinds: Sequence[str], record: PictureRecord, objects: Sequence[SeenObject], *, rng: np.random.Generator
+) -> list[Dialogue]:
+    """Return one dialogue of each kind; instead of a probe it is now and then one statement."""
+    wanted = [pick(rng, ("probe", "statement")) if kind == "probe" else kind for kind in kinds]
+    return [draw_dialogue(kind, record, objects, rng=rng) for kind in wanted]

@@ -1,24 +1,46 @@
-"""Renders training pictures in shards: ``python -m tools.pocket.render --out var/pocket/train``."""
+"""Renders training pictures in shards: ``python -m tools.pocket.render --domain indoor``."""
 
 import argparse
 import io
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from tools.pocket.sets import SetSampler
-from tools.pocket.shards import PictureRecord, Pixels, seen_things, write_shard
-from tools.pocket.truth import truth_of
+from tools.pocket.shards import PictureRecord, Pixels, record_of, write_shard
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.core.scenes.concepts import Key
 from vlmlab.core.scenes.render.generator import make_scene_source
-from vlmlab.core.scenes.scene import GeneratedScene, SceneSource
-from vlmlab.core.seeding import derive_seed, rng_for
+from vlmlab.core.scenes.scene import SceneSource
+from vlmlab.core.seeding import derive_seed, pick, rng_for
 
 ROOT_SEED = 7_402_331
+RANDOM_SIZES = (1, 2, 3, 4)
+
+
+def _training_set(sampler: SetSampler, rng: np.random.Generator, _place: int) -> Key:
+    return sampler.draw(rng)
+
+
+def _small_set(sampler: SetSampler, rng: np.random.Generator, place: int) -> Key:
+    actions = list(sampler.domain.actions)
+    return sampler.draw_by_answer(rng, action=actions[place % len(actions)], largest=2)
+
+
+def _random_set(sampler: SetSampler, rng: np.random.Generator, _place: int) -> Key:
+    return sampler.draw_of_size(rng, pick(rng, RANDOM_SIZES))
+
+
+DRAWS: Mapping[str, Callable[[SetSampler, np.random.Generator, int], Key]] = {
+    "training": _training_set,
+    "small": _small_set,
+    "random": _random_set,
+}
+"""Sets as training wants them; sets of one or two concepts, each answer in turn; any set of size 1 to 4."""
 
 
 def decoded(image_png: bytes) -> Pixels:
@@ -27,7 +49,13 @@ def decoded(image_png: bytes) -> Pixels:
 
 
 def render_shard(
-    source: SceneSource, sampler: SetSampler, *, purpose: str, number: int, count: int
+    source: SceneSource,
+    sampler: SetSampler,
+    *,
+    purpose: str,
+    number: int,
+    count: int,
+    draws: str = "training",
 ) -> tuple[Pixels, list[PictureRecord]]:
     """Draw sets and render them until there are ``count`` pictures.
 
@@ -37,60 +65,62 @@ def render_shard(
         purpose: name of the seed space, such as ``pocket-train``; no search and no test uses it.
         number: the shard's number in that space.
         count: pictures to make; sets that cannot be shown are passed over.
+        draws: which sets, one of ``DRAWS``.
 
     Returns:
         ``(count, height, width, 3)`` pictures and their records.
     """
-    rng = rng_for(ROOT_SEED, purpose, "sets", number)
+    slug = sampler.domain.slug
+    rng = rng_for(ROOT_SEED, purpose, slug, "sets", number)
+    draw = DRAWS[draws]
     pictures: list[Pixels] = []
     records: list[PictureRecord] = []
     place = 0
     while len(pictures) < count:
-        key = sampler.draw(rng)
-        seed = derive_seed(ROOT_SEED, purpose, "scene", number, place)
+        key = draw(sampler, rng, len(pictures))
+        seed = derive_seed(ROOT_SEED, purpose, slug, "scene", number, place)
         place += 1
         try:
             scene = source.generate(key, seed=seed)
         except VlmLabError as error:
             print(f"passed over {key}: {error}", flush=True)
             continue
-        pictures.append(decoded(scene.image_png))
-        records.append(_record(sampler.domain, key, scene, seed=seed, picture=pictures[-1]))
+        picture = decoded(scene.image_png)
+        pictures.append(picture)
+        size = (picture.shape[1], picture.shape[0])
+        records.append(record_of(sampler.domain, key, scene, size=size))
     return np.stack(pictures), records
-
-
-def _record(
-    domain: Domain, key: tuple[str, ...], scene: GeneratedScene, *, seed: int, picture: Pixels
-) -> PictureRecord:
-    height, width = picture.shape[:2]
-    things = seen_things(truth_of(domain, key), scene.annotations, width=width, height=height)
-    return PictureRecord(key, seed, things)
 
 
 def main() -> None:
     """Read the command line and render the shards that are missing."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("var/pocket/train"))
-    parser.add_argument("--purpose", default="pocket-train", help="name of the seed space")
-    parser.add_argument("--shards", type=int, default=39)
+    parser.add_argument("--domain", choices=DOMAIN_SLUGS, required=True)
+    parser.add_argument("--out", type=Path, help="default: var/pocket/PURPOSE/DOMAIN")
+    parser.add_argument("--purpose", default="train", help="name of the seed space and folder")
+    parser.add_argument("--draws", choices=DRAWS, default="training", help="which sets")
+    parser.add_argument("--first", type=int, default=0, help="number of the first shard")
+    parser.add_argument("--shards", type=int, default=64, help="number of the shard behind the last")
     parser.add_argument("--count", type=int, default=64, help="pictures a shard")
-    parser.add_argument("--width", type=int, default=224)
-    parser.add_argument("--height", type=int, default=168)
+    parser.add_argument("--width", type=int, default=256)
+    parser.add_argument("--height", type=int, default=192)
     parser.add_argument("--quality", choices=["fast", "standard"], default="fast")
     options = parser.parse_args()
-    domain = load_domain("driving")
+    domain = load_domain(options.domain)
     sampler = SetSampler(domain)
+    folder = options.out or Path("var/pocket") / options.purpose / domain.slug
     source = make_scene_source(
         domain=domain.slug, width=options.width, height=options.height, quality=options.quality
     )
-    for number in range(options.shards):
-        if (options.out / f"shard_{number:04d}.json").exists():
+    for number in range(options.first, options.shards):
+        if (folder / f"shard_{number:04d}.json").exists():
             continue
         start = time.monotonic()
+        purpose = f"pocket-{options.purpose}"
         pictures, records = render_shard(
-            source, sampler, purpose=options.purpose, number=number, count=options.count
+            source, sampler, purpose=purpose, number=number, count=options.count, draws=options.draws
         )
-        write_shard(options.out, number, pictures, records)
+        write_shard(folder, number, pictures, records)
         seconds = (time.monotonic() - start) / len(pictures)
         print(f"shard {number}: {len(pictures)} pictures, {seconds:.2f} s each", flush=True)
 

@@ -1,93 +1,84 @@
-"""Which concept sets the pocket VLM is trained on: balanced by expected answer, long-tailed by concept."""
+"""Which concept sets the pocket VLM's training pictures show: by expected answer, by what is in them."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from tools.pocket.truth import ACTIONS
-from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.scenes.strata import is_askable
+from vlmlab.core.seeding import pick
 
-SIZE_SHARES = {1: 0.22, 2: 0.30, 3: 0.28, 4: 0.20}
-LESSON_SIZES = {1: 1.0, 2: 1.0, 3: 0.15}
-RARITY = {
-    "weather_foggy": 0.2,
-    "weather_hard_rain": 0.2,
-    "weather_soft_rain": 0.18,
-    "weather_wet": 0.35,
-    "weather_cloudy": 0.7,
-    "town_town02": 0.35,
-    "wheelchair_pedestrian": 0.04,
-    "police_pedestrian": 0.1,
-    "child_pedestrian": 0.4,
-    "debris_near": 0.14,
-    "debris_far": 0.18,
-    "bus_stop": 0.12,
-    "emergency_vehicle": 0.28,
-    "garbage_bin": 0.5,
-    "obstruction_far": 0.6,
-    "light_red": 0.6,
-    "near": 0.6,
-    "on_sidewalk": 0.7,
-}
+ANSWER_SIZES = {1: 0.34, 2: 0.42, 3: 0.16, 4: 0.08}
+"""Share of each size among the sets that are drawn by their expected answer."""
+
+THING_COUNTS = {1: 0.35, 2: 0.45, 3: 0.20}
+"""Share of the number of things with a name among the sets that are drawn by what stands in them."""
+
+ANSWER_SHARE = 0.55
+"""Share of the pictures that are drawn by their expected answer."""
+
+
+@lru_cache(maxsize=8)
+def decided_universe(domain: Domain, max_size: int) -> tuple[tuple[Key, str, str], ...]:
+    """Return every valid set up to a size with its expected action and the question of the deciding rule."""
+    rows = []
+    for mask in domain.universe(max_size):
+        key = domain.key_of(int(mask))
+        decision = domain.decide(key)
+        rows.append((key, decision.action, decision.question))
+    return tuple(rows)
 
 
 class SetSampler:
-    """Draws concept sets: the action first, then the size, then any set of that kind."""
+    """Draws concept sets of one domain: each expected answer as often as the others, rare questions too."""
 
-    def __init__(self, domain: Domain, *, size_shares: dict[int, float] | None = None) -> None:
+    def __init__(self, domain: Domain, *, sizes: dict[int, float] | None = None) -> None:
+        """Sort the domain's sets.
+
+        Args:
+            domain: whose sets.
+            sizes: size -> share of the sets that are drawn by their answer.
+        """
         self.domain = domain
-        self.size_shares = dict(size_shares or SIZE_SHARES)
-        self._groups: dict[tuple[str, int], list[tuple[str, ...]]] = {}
-        for key, action in decided_universe(domain, max(self.size_shares)):
-            self._groups.setdefault((action, len(key)), []).append(key)
+        self.sizes = dict(sizes or ANSWER_SIZES)
+        self._by_answer: dict[str, dict[str, dict[int, list[Key]]]] = {}
+        self._by_thing: dict[int, dict[str, list[Key]]] = {}
+        self._by_size: dict[int, list[Key]] = {}
+        for key, action, question in decided_universe(domain, max(self.sizes)):
+            by_question = self._by_answer.setdefault(action, {})
+            by_question.setdefault(question, {}).setdefault(len(key), []).append(key)
+            self._by_size.setdefault(len(key), []).append(key)
+            things = [one for one in key if is_askable(domain, one)]
+            for thing in things:
+                self._by_thing.setdefault(len(things), {}).setdefault(thing, []).append(key)
 
-    def draw(
-        self, rng: np.random.Generator, *, action: str | None = None, size: int | None = None
-    ) -> tuple[str, ...]:
-        """Return one set; a missing action is drawn evenly, a missing size by ``size_shares``."""
-        wanted = action or ACTIONS[int(rng.integers(len(ACTIONS)))]
-        sizes = [s for s in self.size_shares if (wanted, s) in self._groups]
-        shares = np.array([self.size_shares[s] for s in sizes])
-        length = size or sizes[int(rng.choice(len(sizes), p=shares / shares.sum()))]
-        keys = self._groups[wanted, length]
-        return keys[int(rng.integers(len(keys)))]
+    def draw(self, rng: np.random.Generator) -> Key:
+        """Return a set for training: by its answer or by its things."""
+        return self.draw_by_answer(rng) if rng.random() < ANSWER_SHARE else self.draw_by_things(rng)
 
-    def every(self, size: int) -> list[tuple[str, ...]]:
-        """Return all valid sets of one size, in the order of the universe."""
-        return [key for key, _ in decided_universe(self.domain, size) if len(key) == size]
+    def draw_by_answer(self, rng: np.random.Generator, *, action: str | None = None, largest: int = 4) -> Key:
+        """Return a set: the expected action evenly (or the given one), then the question, then the size."""
+        wanted = action or pick(rng, list(self.domain.actions))
+        questions = [
+            {size: keys for size, keys in by_size.items() if size <= largest}
+            for by_size in self._by_answer[wanted].values()
+        ]
+        by_size = pick(rng, [one for one in questions if one])
+        return pick(rng, by_size[_drawn(rng, {size: self.sizes.get(size, 0.0) for size in by_size})])
 
+    def draw_by_things(self, rng: np.random.Generator) -> Key:
+        """Return a set: how many things have a name, then one of them evenly, then any set that has it."""
+        counts = {count: share for count, share in THING_COUNTS.items() if count in self._by_thing}
+        by_thing = self._by_thing[_drawn(rng, counts)]
+        return pick(rng, by_thing[pick(rng, list(by_thing))])
 
-@lru_cache(maxsize=4)
-def decided_universe(domain: Domain, max_size: int) -> tuple[tuple[tuple[str, ...], str], ...]:
-    """Return every valid set up to a size with its expected action."""
-    keys: Sequence[tuple[str, ...]] = [domain.key_of(int(mask)) for mask in domain.universe(max_size)]
-    return tuple((key, domain.decide(key).action) for key in keys)
-
-
-def lesson_shares(keys: Sequence[tuple[str, ...]], actions: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Return how often each picture is shown in training: a third for each expected answer, long-tailed.
-
-    Small sets are shown most, larger ones hardly ever, and some concepts are rare: so a combination of rare
-    things is new to the model, as it is to a real one, and nobody scripts what it does there.
-
-    Args:
-        keys: the concept set of each picture.
-        actions: the expected action of each picture.
-
-    Returns:
-        ``(n,)`` shares that add up to 1.
-    """
-    shares = np.array([LESSON_SIZES.get(len(key), 0.0) * _weight(key) for key in keys])
-    names = np.array(actions)
-    for action in ACTIONS:
-        own = names == action
-        if shares[own].sum() > 0:
-            shares[own] /= shares[own].sum()
-    total: npt.NDArray[np.float64] = shares / shares.sum()
-    return total
+    def draw_of_size(self, rng: np.random.Generator, size: int) -> Key:
+        """Return any valid set of a size, as a random search draws it."""
+        return pick(rng, self._by_size[size])
 
 
-def _weight(key: tuple[str, ...]) -> float:
-    return float(np.prod([RARITY.get(name, 1.0) for name in key]))
+def _drawn(rng: np.random.Generator, shares: dict[int, float]) -> int:
+    weights = np.array(list(shares.values()))
+    if weights.sum() == 0:
+        weights = np.ones(len(weights))
+    return list(shares)[int(rng.choice(len(weights), p=weights / weights.sum()))]

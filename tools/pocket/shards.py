@@ -9,35 +9,67 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from tools.pocket.truth import SceneTruth, SeenThing, truth_of
+from vlmlab.core.scenes.asked_labels import label_of
 from vlmlab.core.scenes.concepts import Domain
-from vlmlab.core.scenes.scene import Annotation
+from vlmlab.core.scenes.scene import GeneratedScene
+from vlmlab.core.scenes.strata import truth_of as annotated_truth
 
 Pixels = npt.NDArray[np.uint8]
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class SeenObject:
+    """One visible object of a picture.
+
+    Attributes:
+        concept: the concept it realises, "" for a distractor.
+        kind: of the scene object.
+        label: what it is called in a prompt, "" where it has no fixed name.
+        is_asked: whether "locate the LABEL" has exactly this answer.
+        box: what can be seen of it: x_min, y_min, x_max, y_max as fractions of the picture.
+    """
+
+    concept: str
+    kind: str
+    label: str
+    is_asked: bool
+    box: Box
 
 
 @dataclass(frozen=True)
 class PictureRecord:
-    """The truth of one stored picture; boxes are fractions of the picture."""
+    """The truth of one stored picture: its domain and set, and what can be seen, in scene order."""
 
+    domain: str
     key: tuple[str, ...]
     scene_seed: int
-    things: tuple[SeenThing, ...]
+    objects: tuple[SeenObject, ...]
 
 
-def seen_things(
-    truth: SceneTruth, annotations: Sequence[Annotation], *, width: int, height: int
-) -> tuple[SeenThing, ...]:
-    """Return the things of a truth that have a visible box, with boxes in fractions."""
-    states = {thing.concept: thing.state for thing in truth.things}
-    seen = []
-    for note in annotations:
-        if note.concept not in states or note.visible_box is None:
+def record_of(
+    domain: Domain, key: tuple[str, ...], scene: GeneratedScene, *, size: tuple[int, int]
+) -> PictureRecord:
+    """Return the record of a generated scene; ``size`` is the picture's width and height in pixels."""
+    width, height = size
+    asked = {(one.kind, one.box) for one in annotated_truth(scene, domain, size=size) if one.is_asked}
+    variants = {one.id: one.parameters for one in scene.description.objects}
+    objects = []
+    for note in scene.annotations:
+        box = note.visible_box
+        if box is None:
             continue
-        x_min, y_min, x_max, y_max = note.visible_box
-        box = (x_min / width, y_min / height, x_max / width, y_max / height)
-        seen.append(SeenThing(note.concept, states[note.concept], box))
-    return tuple(seen)
+        label = label_of(note.kind, variants.get(note.object_id, {}))
+        objects.append(
+            SeenObject(
+                concept=note.concept,
+                kind=note.kind,
+                label=label.text if label is not None else "",
+                is_asked=(note.kind, box) in asked,
+                box=(box[0] / width, box[1] / height, box[2] / width, box[3] / height),
+            )
+        )
+    return PictureRecord(domain.slug, key, scene.description.seed, tuple(objects))
 
 
 def write_shard(folder: Path, number: int, pictures: Pixels, records: Sequence[PictureRecord]) -> None:
@@ -54,9 +86,10 @@ def read_records(path: Path) -> list[PictureRecord]:
     """Read the JSON half of a shard."""
     return [
         PictureRecord(
+            str(row["domain"]),
             tuple(row["key"]),
             int(row["scene_seed"]),
-            tuple(SeenThing(t["concept"], t["state"], tuple(t["box"])) for t in row["things"]),
+            tuple(SeenObject(**{**one, "box": tuple(one["box"])}) for one in row["objects"]),
         )
         for row in json.loads(path.read_text())
     ]
@@ -65,12 +98,10 @@ def read_records(path: Path) -> list[PictureRecord]:
 class PictureStore:
     """All pictures of some folders, resized once as the model's own image processor would."""
 
-    def __init__(self, folders: Sequence[Path], *, domain: Domain, side: int) -> None:
+    def __init__(self, folders: Sequence[Path], *, side: int) -> None:
         self.folders = tuple(folders)
-        self.domain = domain
         self.side = side
         self.records: list[PictureRecord] = []
-        self.truths: list[SceneTruth] = []
         self._blocks: list[Pixels] = []
         self._starts: list[int] = []
         self._known: set[Path] = set()
@@ -78,20 +109,23 @@ class PictureStore:
     def __len__(self) -> int:
         return len(self.records)
 
+    def add(self, pictures: Pixels, records: Sequence[PictureRecord]) -> None:
+        """Join ``(n, side, side, 3)`` pictures that are no shard."""
+        self._starts.append(len(self))
+        self._blocks.append(pictures)
+        self.records.extend(records)
+
     def refresh(self) -> int:
         """Join shards that appeared since the last call; return how many pictures came."""
         before = len(self)
         for folder in self.folders:
-            for path in sorted(folder.glob("shard_*.json")):
+            for path in sorted(folder.rglob("shard_*.json")):
                 if path in self._known:
                     continue
                 self._known.add(path)
-                records = read_records(path)
                 pictures = np.load(path.with_suffix(".npy"))
-                self._starts.append(len(self))
-                self._blocks.append(np.stack([resized(picture, self.side) for picture in pictures]))
-                self.records.extend(records)
-                self.truths.extend(truth_of(self.domain, record.key) for record in records)
+                small = np.stack([resized(picture, self.side) for picture in pictures])
+                self.add(small, read_records(path))
         return len(self) - before
 
     def pictures(self, numbers: Iterable[int]) -> Pixels:

@@ -8,28 +8,57 @@ import torch
 from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerFast
 
+from tools.pocket import workers
+from tools.pocket.augment import as_pixels
+from tools.pocket.exam import Exam
+from tools.pocket.imagined import imagined_record
 from tools.pocket.lessons import Classroom, LanguageLesson, PictureLesson
 from tools.pocket.model import PocketShape, build_model, build_processor, save_checkpoint
 from tools.pocket.packing import Packer
-from tools.pocket.sets import decided_universe
+from tools.pocket.rectangles import rectangle_pictures
 from tools.pocket.shards import PictureStore
-from tools.pocket.tokenizer import build_tokenizer, wrapped
+from tools.pocket.tokenizer import build_tokenizer, coordinate_rows, wrapped
 from tools.pocket.trainee import Trainee
 from tools.pocket.training import Phase, PhasePlan
-from tools.pocket.truth import class_names, surrounding_names
 from tools.pocket.wordings import prompt_corpus
-from vlmlab.core.scenes.catalogue import load_domain
-from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.seeding import rng_for
 
-SEED = 20_261
-CORPUS_SETS = 3000
+SEED = 20_265
+CORPUS_SCENES = 6000
+RECTANGLE_SEEDS = 30
+EYES = ("vlm.model.vision_tower.", "heads.")
 PLANS = {
-    "language": PhasePlan(steps=350, rate=2e-3, muon_rate=5e-3, seed=SEED),
-    "vision": PhasePlan(steps=1040, rate=1.5e-3, muon_rate=1.5e-3, seed=SEED),
-    "joint": PhasePlan(steps=325, rate=8e-4, muon_rate=1.5e-3, constant_share=0.3, seed=SEED),
+    "language": PhasePlan(
+        steps=1200,
+        rate=2e-3,
+        muon_rate=4e-3,
+        constant_share=0.65,
+        check_steps=100,
+        batch_size=32,
+        seed=SEED,
+    ),
+    "vision": PhasePlan(steps=3000, rate=1.5e-3, muon_rate=1.5e-3, check_steps=250, batch_size=32, seed=SEED),
+    "bridge": PhasePlan(steps=200, rate=2e-3, muon_rate=3e-3, check_steps=100, batch_size=32, seed=SEED),
+    "joint": PhasePlan(
+        kept_steps=(100, 200, 400, 600),
+        slow_parts=EYES,
+        slow_share=0.25,
+        steps=1150,
+        rate=1.5e-3,
+        muon_rate=2.5e-3,
+        constant_share=0.45,
+        check_steps=200,
+        batch_size=32,
+        seed=SEED,
+    ),
 }
-QUESTIONS = {"language": 4, "vision": 1, "joint": 3}
+STARTS = {"language": (), "vision": (), "bridge": ("language", "vision"), "joint": ("bridge",)}
+"""Phases whose best states a phase goes on from; of the second only the eyes are taken."""
+
+SHAPES = {
+    "pocket": PocketShape(),
+    "pocket-m": PocketShape(image_size=192, vision_depth=5, text_width=160, text_inner=480, text_heads=5),
+}
 
 
 @dataclass(frozen=True)
@@ -41,86 +70,101 @@ class School:
     shape: PocketShape
 
 
-def kept_tokenizer(folder: Path, domain: Domain) -> PreTrainedTokenizerFast:
+def kept_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     """Return the tokenizer of a run; the first call learns it, so later changes of texts change no token."""
     path = folder / "tokenizer.json"
     if path.exists():
         return wrapped(Tokenizer.from_file(str(path)))
     rng = rng_for(SEED, "corpus")
-    keys = [key for key, _ in decided_universe(domain, 4)]
-    chosen = [keys[int(place)] for place in rng.integers(0, len(keys), CORPUS_SETS)]
-    tokenizer = build_tokenizer(prompt_corpus(domain, chosen, rng=rng))
+    tokenizer = build_tokenizer(prompt_corpus([imagined_record(rng) for _ in range(CORPUS_SCENES)], rng=rng))
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.backend_tokenizer.save(str(path))
     return tokenizer
 
 
-def open_school(folder: Path, shape: PocketShape, *, batch_size: int, questions: int) -> School:
+def open_school(folder: Path, shape: PocketShape, *, batch_size: int) -> School:
     """Build untrained model, helper heads and packer around the run's tokenizer; equal runs start equal."""
     torch.manual_seed(SEED)
-    domain = load_domain("driving")
-    tokenizer = kept_tokenizer(folder, domain)
+    tokenizer = kept_tokenizer(folder)
     model = build_model(tokenizer, shape)
-    trainee = Trainee(
-        model, classes=class_names(domain), surroundings=surrounding_names(domain), grid=shape.grid
-    )
+    trainee = Trainee(model, grid=shape.grid, coordinates=coordinate_rows(tokenizer))
     packer = Packer(tokenizer, image_tokens=shape.grid**2)
-    return School(trainee, Classroom(domain, shape.grid, packer, batch_size, questions), shape)
+    return School(trainee, Classroom(shape.grid, packer, batch_size), shape)
 
 
-def train_phase(name: str, options: argparse.Namespace, *, start: Path | None) -> Path:
+def train_phase(name: str, options: argparse.Namespace) -> Path:
     """Run one phase and return the path of its best state."""
-    school = open_school(
-        Path(options.out),
-        PocketShape(image_size=options.side),
-        batch_size=options.batch,
-        questions=QUESTIONS[name],
-    )
-    if start is not None:
-        school.trainee.load_state_dict(torch.load(start, weights_only=True)["module"])
-    folder = Path(options.out) / name
+    run, plan = Path(options.out), PLANS[name]
+    plan = replace(plan, steps=options.steps or plan.steps, batch_size=options.batch or plan.batch_size)
+    school = open_school(run, SHAPES[options.shape], batch_size=plan.batch_size)
+    starts = [options.start] if options.start else [run / one / "best.pt" for one in STARTS[name]]
+    _load_start(school.trainee, starts)
+    folder = run / name
     folder.mkdir(parents=True, exist_ok=True)
-    plan = PLANS[name] if options.steps is None else replace(PLANS[name], steps=options.steps)
     _choose_parts(school.trainee, name)
     phase = Phase(name, school.trainee, plan, folder)
     if options.resume and phase.resume(folder / "last.pt"):
         print(f"{name}: goes on at step {phase.step}, {phase.spent_seconds:.0f} s", flush=True)
-    lesson: LanguageLesson | PictureLesson
     if name == "language":
-        lesson = LanguageLesson(school.trainee, school.room, seed=plan.seed)
-    else:
-        domain = school.room.domain
-        pictures = PictureStore([Path(p) for p in options.pictures], domain=domain, side=options.side)
-        validation = PictureStore([Path(options.validation)], domain=domain, side=options.side)
-        pictures.refresh()
-        validation.refresh()
-        lesson = PictureLesson(
-            school.trainee,
-            school.room,
-            seed=plan.seed,
-            pictures=pictures,
-            validation=validation,
-            asks=name == "joint",
-        )
-        print_scales(school.trainee, pictures)
+        language = LanguageLesson(school.trainee, school.room, seed=plan.seed)
+        phase.run(language.loss_at, language.check)
+        return folder / "best.pt"
+    side = school.shape.image_size
+    pictures = open_pictures(options.pictures, side=side)
+    pictures.add(*rectangle_pictures(RECTANGLE_SEEDS, side=side))
+    exam = Exam(open_pictures([options.validation], side=side), school.room.packer, seed=SEED)
+    lesson = PictureLesson(
+        school.trainee, school.room, seed=plan.seed, pictures=pictures, exam=exam, name=name
+    )
+    print_scales(school.trainee, pictures)
     phase.run(lesson.loss_at, lesson.check)
     return folder / "best.pt"
 
 
+def _load_start(trainee: Trainee, states: list[Path]) -> None:
+    """Load the first state whole and of the second one what sees; helper heads may be new.
+
+    Raises:
+        RuntimeError: a part of the model is missing.
+    """
+    for number, path in enumerate(states):
+        module = torch.load(path, weights_only=True)["module"]
+        kept = {name: value for name, value in module.items() if number == 0 or name.startswith(EYES)}
+        missing, _ = trainee.load_state_dict(kept, strict=False)
+        lacking = [name for name in missing if name.startswith("vlm.")]
+        if number == 0 and lacking:
+            raise RuntimeError(f"{path} lacks {', '.join(lacking)}")
+
+
+def open_pictures(folders: list[str], *, side: int) -> PictureStore:
+    """Return all pictures that are there now."""
+    store = PictureStore([Path(folder) for folder in folders], side=side)
+    store.refresh()
+    return store
+
+
 def _choose_parts(trainee: Trainee, name: str) -> None:
-    """Choose what learns: codes and words, then tower and projector, then projector and words."""
+    """Choose what learns: codes and words; what sees; the projector alone; all but the codes."""
+    eyes = (trainee.vlm.model.vision_tower, trainee.heads)
+    words = (
+        trainee.vlm.model.language_model,
+        trainee.vlm.lm_head,
+        trainee.verdict_heads,
+        trainee.box_heads,
+        trainee.place_heads,
+    )
     trainee.codes.requires_grad_(name == "language")
-    for part in (trainee.vlm.model.language_model, trainee.vlm.lm_head):
-        part.requires_grad_(name != "vision")
-    if name == "joint":
-        trainee.fix_tower()
+    trainee.vlm.model.multi_modal_projector.requires_grad_(name in ("bridge", "joint"))
+    for part in eyes:
+        part.requires_grad_(name in ("vision", "joint"))
+    for part in words:
+        part.requires_grad_(name in ("language", "joint"))
+    trainee.has_fixed_tower = name == "bridge"
 
 
 @torch.no_grad()
 def print_scales(trainee: Trainee, pictures: PictureStore) -> None:
     """Print the spread of image tokens, words and positions: they must be of one size to start well."""
-    from tools.pocket.augment import as_pixels
-
     trainee.eval()
     _, tokens = trainee.see(as_pixels(pictures.pictures(range(min(32, len(pictures))))))
     language = trainee.vlm.model.language_model
@@ -130,9 +174,9 @@ def print_scales(trainee: Trainee, pictures: PictureStore) -> None:
     trainee.train()
 
 
-def export(state: Path, folder: Path, *, run: Path, side: int) -> None:
+def export(state: Path, folder: Path, *, run: Path, shape: PocketShape) -> None:
     """Write the model of a training state as a Hugging Face folder, without its helper heads."""
-    school = open_school(run, PocketShape(image_size=side), batch_size=1, questions=1)
+    school = open_school(run, shape, batch_size=1)
     school.trainee.load_state_dict(torch.load(state, weights_only=True)["module"])
     processor = build_processor(school.room.packer.tokenizer, school.shape)
     save_checkpoint(school.trainee.vlm, processor, folder)
@@ -142,14 +186,15 @@ def main() -> None:
     """Read the command line and train, or export a state."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--phase", choices=["all", *PLANS], default="all")
+    parser.add_argument("--shape", choices=SHAPES, default="pocket")
     parser.add_argument("--out", default="var/pocket/run", help="folder of states and logs")
     parser.add_argument("--pictures", nargs="*", default=["var/pocket/train"], help="folders of shards")
     parser.add_argument("--validation", default="var/pocket/validation", help="folder of validation shards")
     parser.add_argument("--start", type=Path, help="state that the phase starts from")
     parser.add_argument("--steps", type=int, help="instead of the phase's own number")
-    parser.add_argument("--side", type=int, default=160, help="side of the model's input in pixels")
-    parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--batch", type=int, help="pictures a step instead of the phase's own number")
+    parser.add_argument("--workers", type=int, default=2, help="processes; each has batches of its own")
+    parser.add_argument("--threads", type=int, default=1, help="of a single process")
     parser.add_argument("--resume", action="store_true", help="go on from the last states in --out")
     parser.add_argument("--export", type=Path, help="write the state of --start to this folder and stop")
     options = parser.parse_args()
@@ -157,11 +202,10 @@ def main() -> None:
     if options.export:
         if options.start is None:
             parser.error("--export needs --start with the state to export")
-        export(options.start, options.export, run=Path(options.out), side=options.side)
+        export(options.start, options.export, run=Path(options.out), shape=SHAPES[options.shape])
         return
-    start = options.start
     for name in PLANS if options.phase == "all" else [options.phase]:
-        start = train_phase(name, options, start=start)
+        workers.run(options.workers, train_phase, name, options)
 
 
 if __name__ == "__main__":

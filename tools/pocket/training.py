@@ -5,9 +5,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
+
+from tools.pocket.workers import rank, share_gradients
 
 Readings = dict[str, float]
 WARM_UP_STEPS = 60
@@ -24,6 +27,10 @@ class PhasePlan:
         muon_rate: learning rate of Muon on the inner matrices.
         constant_share: share of the steps at full rate, before the linear decay.
         check_steps: batches between two validations.
+        batch_size: pictures a batch.
+        kept_steps: steps whose states are kept for good, as ``step_N.pt``.
+        slow_parts: beginnings of the names of parameters that learn more slowly.
+        slow_share: their share of the rates.
         seed: where all choices of the phase come from.
     """
 
@@ -32,19 +39,26 @@ class PhasePlan:
     muon_rate: float
     constant_share: float = 0.4
     check_steps: int = 100
+    batch_size: int = 32
+    kept_steps: tuple[int, ...] = ()
+    slow_parts: tuple[str, ...] = ()
+    slow_share: float = 1.0
     seed: int = 1
 
 
-def split_parameters(module: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+Named = list[tuple[str, nn.Parameter]]
+
+
+def split_parameters(module: nn.Module) -> tuple[Named, Named]:
     """Return the inner matrices (for Muon) and everything else (for AdamW) of the trainable parameters."""
-    inner: list[nn.Parameter] = []
-    rest: list[nn.Parameter] = []
+    inner: Named = []
+    rest: Named = []
     for name, parameter in module.named_parameters():
         if not parameter.requires_grad:
             continue
         outer = any(word in name for word in ("wte", "wpe", "lm_head", "codes", "heads"))
         is_inner = parameter.ndim == 2 and min(parameter.shape) > 32 and not outer
-        (inner if is_inner else rest).append(parameter)
+        (inner if is_inner else rest).append((name, parameter))
     return inner, rest
 
 
@@ -58,17 +72,28 @@ class Phase:
         self.folder = folder
         self.step = 0
         self.spent_seconds = 0.0
-        self.best = -1.0
+        self.best = -100.0
         inner, rest = split_parameters(module)
         self.optimisers: list[torch.optim.Optimizer] = [
-            torch.optim.AdamW(rest, lr=plan.rate, weight_decay=0.05, betas=(0.9, 0.98))
+            torch.optim.AdamW(self._groups(rest), lr=plan.rate, weight_decay=0.05, betas=(0.9, 0.98))
         ]
         self.base_rates = [plan.rate]
         if inner:
             self.optimisers.append(
-                torch.optim.Muon(inner, lr=plan.muon_rate, weight_decay=0.05, adjust_lr_fn="match_rms_adamw")
+                torch.optim.Muon(
+                    self._groups(inner),
+                    lr=plan.muon_rate,
+                    weight_decay=0.05,
+                    adjust_lr_fn="match_rms_adamw",
+                )
             )
             self.base_rates.append(plan.muon_rate)
+
+    def _groups(self, named: Named) -> list[dict[str, Any]]:
+        slow = [one for name, one in named if name.startswith(self.plan.slow_parts)]
+        fast = [one for name, one in named if not name.startswith(self.plan.slow_parts)]
+        groups = [{"params": fast, "share": 1.0}, {"params": slow, "share": self.plan.slow_share}]
+        return [group for group in groups if group["params"]]
 
     @property
     def progress(self) -> float:
@@ -89,11 +114,16 @@ class Phase:
             for optimiser in self.optimisers:
                 optimiser.zero_grad()
             loss.backward()
+            share_gradients(self.module.parameters())
             nn.utils.clip_grad_norm_(self.module.parameters(), CLIP)
             for optimiser in self.optimisers:
                 optimiser.step()
             self.step += 1
             recent.append(readings)
+            if rank() > 0:
+                continue
+            if self.step in self.plan.kept_steps:
+                self.save(self.folder / f"step_{self.step}.pt")
             if self.step in (1, 10, 30, 100):
                 self._log("train", readings)
             if self.step % self.plan.check_steps == 0 or self.progress >= 1.0:
@@ -106,7 +136,7 @@ class Phase:
         share = min(1.0, (self.step + 1) / WARM_UP_STEPS, max(0.02, falling))
         for optimiser, rate in zip(self.optimisers, self.base_rates, strict=True):
             for group in optimiser.param_groups:
-                group["lr"] = rate * share
+                group["lr"] = rate * share * group["share"]
 
     def _keep(self, readings: Readings) -> None:
         self._log("check", readings)

@@ -1,165 +1,115 @@
-"""The driving question in many wordings, so that the pocket VLM reads its prompt instead of guessing it."""
+"""What is asked about a training picture and what is taught as the answer: decisions, statements, places."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
 
 import numpy as np
 
-from tools.pocket.truth import ACTIONS, SceneTruth, truth_of
-from vlmlab.core.scenes.concepts import Domain
-from vlmlab.core.scenes.questions import ask_question
+from tools.pocket.claims import certain_statements, draw_statements
+from tools.pocket.deciding import draw_decision, every_question
+from tools.pocket.locating import SYNONYMS, WORDINGS, Places, draw_location, joined, labels_of_domain
+from tools.pocket.shards import PictureRecord, SeenObject
+from vlmlab.core.replies.probe_pictures import COLOURS
+from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.core.scenes.recognition import probed, statement_prompt
+from vlmlab.core.seeding import pick
 
-LETTERS = "ABC"
-ORDERS = tuple(permutations(ACTIONS))
-REAL_PROMPT_SHARE = 0.6
-REASON_SHARE = 0.12
-REASONS = {
-    "R2_red_light": "The light is red.",
-    "R4_green_light": "The light is green and the lane is free.",
-    "R5_junction": "A junction comes up and no green light clears it.",
-    "R6_adverse_weather": "Heavy rain or fog hides the road.",
-    "R7_default": "The lane is free.",
-}
-STEMS = (
-    "You are driving the car whose camera took this picture. What should it do now?",
-    "What should the driver do now?",
-    "Choose the safest action for the ego vehicle.",
-    "Look at the road ahead. Which action is right?",
-    "Driving decision?",
-    "Is it safe to go on? Pick one option.",
-    "The car moves at 24 km/h. What must it do next?",
-    "You see the view through the windscreen. Decide what the vehicle does.",
-    "Which of these would a careful driver choose?",
-    "Plan the next action of the car.",
+OWN_STATEMENT_SHARE = 0.7
+MOST_STATEMENTS = 8
+STATEMENT_WORDINGS = (
+    "True or false? {statement} Answer T or F.",
+    "{statement} T or F?",
+    "Is this true of the picture? {statement} Reply T for true or F for false.",
 )
-SPEECH = {
-    "emergency_stop": (
-        "emergency stop",
-        "make an emergency stop",
-        "brake hard and stop",
-        "stop at once",
-        "full stop",
-    ),
-    "slow_down": ("slow down", "reduce speed", "brake gently", "go slower", "drive slower and be ready"),
-    "continue": ("continue", "keep going", "drive on", "continue at this speed", "go on normally"),
-}
-LAYOUTS = (
-    "\n{letter}) {text}",
-    "\n{letter}. {text}",
-    "\n({letter}) {text}",
-    " {letter}) {text}",
-    " {letter}: {text},",
-)
-ENDINGS = (
-    "\nAnswer with one letter.",
-    "\nAnswer with the letter only.",
-    " Reply with a letter.",
-    "\nAnswer A, B or C.",
-    "",
-)
-NEIGHBOURS = {
-    **{"a": "s", "b": "v", "c": "x", "d": "f", "e": "r", "f": "g", "g": "h", "h": "j", "i": "o", "j": "k"},
-    **{"k": "l", "l": "k", "m": "n", "n": "m", "o": "p", "p": "o", "q": "w", "r": "t", "s": "d", "t": "y"},
-    **{"u": "i", "v": "c", "w": "e", "x": "z", "y": "u", "z": "x"},
-}
 
 
 @dataclass(frozen=True)
 class Dialogue:
-    """One prompt with the answer that is taught for it."""
+    """One prompt with the answer that is taught for it.
+
+    Attributes:
+        prompt: the user's text.
+        answer: the whole reply.
+        claims: texts of the prompt (options, statements) in their order, each with whether it is right; a
+            helper loss judges each where it ends.
+        places: words of the prompt for what is there, in their order, each with its box; a helper loss tells
+            the box where the words end.
+    """
 
     prompt: str
     answer: str
-    letter: str
+    claims: tuple[tuple[str, bool], ...] = ()
+    places: Places = ()
 
 
-def draw_dialogue(domain: Domain, truth: SceneTruth, *, rng: np.random.Generator) -> Dialogue:
-    """Ask about a scene: mostly the project's own question, else another wording; letters are shuffled."""
-    chance = rng.random()
-    if chance < REAL_PROMPT_SHARE:
-        wants_reason = chance < REASON_SHARE
-        question = ask_question(domain, truth.key, seed=int(rng.integers(2**31)), ask_reason=wants_reason)
-        letter = question.expected_letter
-        answer = f"{letter}\n{reason_sentence(domain, truth)}" if wants_reason else letter
-        return Dialogue(disturbed(question.prompt, rng=rng), answer, letter)
-    order = ORDERS[int(rng.integers(len(ORDERS)))]
-    letter = LETTERS[order.index(truth.action)]
-    return Dialogue(disturbed(_other_wording(order, rng=rng), rng=rng), letter, letter)
+def draw_dialogue(
+    kind: str, record: PictureRecord, objects: Sequence[SeenObject], *, rng: np.random.Generator
+) -> Dialogue:
+    """Ask about a picture.
 
-
-def reason_sentence(domain: Domain, truth: SceneTruth) -> str:
-    """Return the sentence that is taught as the reason: what in this scene decides, named where it can be."""
-    wanted = {"R1_obstacle_near": "close", "R3_obstacle_far": "far"}.get(truth.rule_id)
-    if wanted is None:
-        return REASONS[truth.rule_id]
-    name = next(domain.concept(thing.concept).label for thing in truth.things if thing.state == wanted)
-    place = "close ahead" if wanted == "close" else "further ahead"
-    return f"{name} in the lane, {place}."
-
-
-def _other_wording(order: Sequence[str], *, rng: np.random.Generator) -> str:
-    layout = LAYOUTS[int(rng.integers(len(LAYOUTS)))]
-    has_capital = rng.random() < 0.4
-    plain = rng.random() < 0.5
-    options = []
-    for letter, action in zip(LETTERS, order, strict=True):
-        speech = SPEECH[action][0 if plain else int(rng.integers(len(SPEECH[action])))]
-        text = speech[:1].upper() + speech[1:] if has_capital else speech
-        options.append(layout.format(letter=letter, text=text))
-    stem = STEMS[int(rng.integers(len(STEMS)))]
-    return stem + "".join(options) + ENDINGS[int(rng.integers(len(ENDINGS)))]
-
-
-def disturbed(text: str, *, rng: np.random.Generator) -> str:
-    """Leave most texts as they are; give some typos, dropped words or another case."""
-    chance = rng.random()
-    if chance < 0.82:
-        return text
-    if chance < 0.90:
-        return with_typos(text, int(rng.integers(1, 4)), rng=rng)
-    if chance < 0.95:
-        return without_words(text, 0.08, rng=rng)
-    return _lower_words(text)
-
-
-def with_typos(text: str, count: int, *, rng: np.random.Generator) -> str:
-    """Swap, drop, double or replace ``count`` lowercase letters; option letters and spaces stay."""
-    letters = list(text)
-    for _ in range(count):
-        places = [i for i, sign in enumerate(letters[:-1]) if sign.islower()]
-        if not places:
-            break
-        place = places[int(rng.integers(len(places)))]
-        kind = int(rng.integers(4))
-        if kind == 0 and letters[place + 1].islower():
-            letters[place], letters[place + 1] = letters[place + 1], letters[place]
-        elif kind == 1:
-            del letters[place]
-        elif kind == 2:
-            letters.insert(place, letters[place])
+    Args:
+        kind: ``decision``, ``location``, ``statement`` or ``probe`` (statements, then the question). Where
+            nothing can be asked in this kind it is another one.
+        record: the picture.
+        objects: its objects, moved, perhaps.
+        rng: the source of all choices.
+    """
+    if record.domain == "probe":
+        return _about_rectangle(kind, record, objects, rng=rng)
+    if kind == "location":
+        drawn = draw_location(record, objects, rng=rng)
+        if drawn is not None:
+            return Dialogue(drawn[0], drawn[1], places=drawn[2])
+        kind = "statement"
+    if kind == "statement":
+        (statement,) = draw_statements(record, certain_statements(record), 1, rng=rng)
+        if rng.random() < OWN_STATEMENT_SHARE:
+            prompt = statement_prompt(statement.text)
         else:
-            letters[place] = NEIGHBOURS.get(letters[place], letters[place])
-    return "".join(letters)
+            prompt = pick(rng, STATEMENT_WORDINGS).format(statement=statement.text)
+        claim = (statement.text, statement.is_true)
+        return Dialogue(prompt, "T" if statement.is_true else "F", (claim,))
+    if kind == "probe":
+        domain = load_domain(record.domain)
+        count = int(rng.integers(1, MOST_STATEMENTS + 1))
+        statements = draw_statements(record, certain_statements(record), count, rng=rng)
+        asked = probed(domain, statements, record.key, seed=int(rng.integers(2**31)))
+        lines = [f"{n}. {'T' if one.is_true else 'F'}" for n, one in enumerate(statements, 1)]
+        letter = asked.question.expected_letter
+        claims = [(one.text, one.is_true) for one in statements]
+        claims += [(text, one == letter) for one, text in asked.question.options.items()]
+        return Dialogue(asked.prompt, "\n".join([*lines, letter]), tuple(claims))
+    return Dialogue(*draw_decision(record, rng=rng))
 
 
-def without_words(text: str, share: float, *, rng: np.random.Generator) -> str:
-    """Drop about ``share`` of the lowercase words (option letters stay)."""
-    words = text.split(" ")
-    kept = [word for word in words if not word.islower() or "\n" in word or rng.random() >= share]
-    return " ".join(kept)
+def _about_rectangle(
+    kind: str, record: PictureRecord, objects: Sequence[SeenObject], *, rng: np.random.Generator
+) -> Dialogue:
+    """Ask about a picture of the calibration: where the rectangle is, or which colour it has."""
+    drawn = draw_location(record, objects, rng=rng) if kind == "location" else None
+    if drawn is not None:
+        return Dialogue(drawn[0], drawn[1], places=drawn[2])
+    colour = record.objects[0].label.split()[0]
+    others = [name for name in COLOURS if name != colour]
+    shown = [colour, *(others[int(n)] for n in rng.permutation(len(others))[:3])]
+    options = dict(zip("ABCD", (shown[int(n)] for n in rng.permutation(4)), strict=True))
+    letter = next(one for one, name in options.items() if name == colour)
+    listed = "\n".join(f"{one}. {name}" for one, name in options.items())
+    prompt = f"Which colour has the rectangle?\n{listed}\nAnswer with one letter only."
+    return Dialogue(prompt, letter, tuple((f"{one}. {name}", one == letter) for one, name in options.items()))
 
 
-def _lower_words(text: str) -> str:
-    return "".join(sign if sign in LETTERS else sign.lower() for sign in text)
-
-
-def prompt_corpus(domain: Domain, keys: Sequence[tuple[str, ...]], *, rng: np.random.Generator) -> list[str]:
-    """Return one real prompt and one other wording for each key: what the tokenizer learns from."""
+def prompt_corpus(records: Sequence[PictureRecord], *, rng: np.random.Generator) -> list[str]:
+    """Return undisturbed texts of every kind: what the tokenizer learns its words from."""
     texts = []
-    for key in keys:
-        texts.append(ask_question(domain, key, seed=int(rng.integers(2**31))).prompt)
-        texts.append(_other_wording(ORDERS[int(rng.integers(len(ORDERS)))], rng=rng))
-        texts.append(ask_question(domain, key, seed=int(rng.integers(2**31)), ask_reason=True).prompt)
-        texts.append(reason_sentence(domain, truth_of(domain, key)))
+    for record in records:
+        for kind in ("decision", "location", "statement", "probe"):
+            dialogue = draw_dialogue(kind, record, record.objects, rng=rng)
+            texts += [dialogue.prompt, dialogue.answer]
+    for domain in (load_domain(slug) for slug in DOMAIN_SLUGS):
+        sentences = [one for c in domain.concepts for one in (c.statement_true, c.statement_false)]
+        sentences += [rule.why for rule in domain.rules]
+        labels = [*labels_of_domain(domain.slug), *(word for words in SYNONYMS.values() for word in words)]
+        sentences += [pick(rng, WORDINGS).format(targets=joined([label])) for label in labels]
+        texts += [*sentences, *every_question([domain])] * 4
     return texts

@@ -86,3 +86,28 @@ def _areas(boxes: FloatArray) -> FloatArray:
     """Return the areas ``(k,)`` in square pixels; 0 for a box whose corners are swapped."""
     sides = np.clip(boxes[:, 2:] - boxes[:, :2], 0.0, None)
     return np.asarray(sides[:, 0] * sides[:, 1], dtype=np.float64)
+
+
+def set_iou(predicted: FloatArray, truth: FloatArray) -> float:
+    """Return how well a set of boxes covers another one.
+
+    Boxes are matched one to one so that the sum of their IoUs is largest (Kuhn 1955); the sum is divided by
+    the size of the larger set, so that a missing box and a surplus one count alike.
+
+    Args:
+        predicted: ``(n, 4)``: x_min, y_min, x_max, y_max.
+        truth: ``(m, 4)``, in the same frame.
+
+    Returns:
+        A value in [0, 1]; 1 where both sets are empty, 0 where one of them is.
+
+    Raises:
+        ValueError: an array is not ``(k, 4)``.
+    """
+    from scipy.optimize import linear_sum_assignment  # imported late: it costs a web process time and memory
+
+    pairs = iou(predicted, truth)
+    if not pairs.size:
+        return float(len(predicted) == len(truth))
+    rows, columns = linear_sum_assignment(pairs, maximize=True)
+    return float(pairs[rows, columns].sum()) / max(len(predicted), len(truth))

@@ -3,11 +3,12 @@
 import pytest
 
 from searches.models import SutRecord
-from searches.services.presence_asking import STATEMENT_PROMPT, forget_presence_sut, presence_check, says_true
+from searches.services.presence_asking import forget_presence_sut, presence_check, says_true
 from tests.doubles import paint_png
 from tests.factories import make_sut
 from vlmlab.core.errors import SourceAwayError
 from vlmlab.core.scenes.catalogue import load_domain
+from vlmlab.core.scenes.recognition import statement_prompt
 from vlmlab.core.suts.base import SutReply
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +57,7 @@ def test_only_a_clear_true_counts(text, is_true):
 def test_the_question_names_the_entity_that_a_distance_changes():
     statement = DRIVING.statements(("cone", "far"), "far")[0]
 
-    assert "{" not in STATEMENT_PROMPT.format(statement=statement)
+    assert "{" not in statement_prompt(statement)
 
 
 def test_a_system_that_is_switched_off_lets_the_source_wait():

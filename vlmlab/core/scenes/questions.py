@@ -53,16 +53,27 @@ def ask_question(
             hint="Write {options} where the options shall stand.",
             field="template",
         )
-    return _shuffled(domain, text, domain.decide(key), seed=seed, ask_reason=ask_reason)
+    request = domain.reason_request if ask_reason else domain.answer_request
+    return shuffled_question(domain, text, domain.decide(key), seed=seed, request=request)
 
 
 def asked_by_rule(domain: Domain, rule: Rule, *, seed: int, ask_reason: bool = False) -> Question:
     """Return what a rule asks, about a picture whose truth is unknown: the expected letter means nothing."""
     decision = Decision(rule.id, rule.action, rule.why, rule.question)
-    return _shuffled(domain, domain.question, decision, seed=seed, ask_reason=ask_reason)
+    request = domain.reason_request if ask_reason else domain.answer_request
+    return shuffled_question(domain, domain.question, decision, seed=seed, request=request)
 
 
-def _shuffled(domain: Domain, text: str, decision: Decision, *, seed: int, ask_reason: bool) -> Question:
+def shuffled_question(domain: Domain, text: str, decision: Decision, *, seed: int, request: str) -> Question:
+    """Return a question from its text, with the options in the order of the seed and the request below.
+
+    Args:
+        domain: gives actions, option texts and speed.
+        text: with ``{options}``, and perhaps ``{question}`` and ``{speed}``.
+        decision: what is right and what the deciding rule asks.
+        seed: decides the order of the options.
+        request: last line: what to reply with.
+    """
     order = rng_for(seed, "options").permutation(len(domain.actions))
     shown = [list(domain.actions)[int(index)] for index in order]
     actions = dict(zip(LETTERS, shown, strict=False))
@@ -71,7 +82,6 @@ def _shuffled(domain: Domain, text: str, decision: Decision, *, seed: int, ask_r
     question = text.replace("{question}", decision.question).replace("{options}", lines)
     if domain.kinematics is not None:
         question = question.replace("{speed}", f"{domain.kinematics.ego_speed_mps:g}")
-    request = domain.reason_request if ask_reason else domain.answer_request
     return Question(
         prompt=f"{question}\n{request}",
         options=options,

@@ -1,0 +1,94 @@
+"""Counts with exact intervals: what the evaluation of the pocket VLM reports."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from vlmlab.core.stats import clopper_pearson
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One reply of an evaluation.
+
+    Attributes:
+        task: ``driving answer``, ``indoor several objects``, ``driving statement``, ...
+        group: what the task is broken down by, such as the expected answer.
+        key: the concept set of the scene.
+        is_right: whether the reply is right.
+        is_malformed: whether it could not be read at all.
+        expected: what was right, where it is an answer.
+        answered: what was answered, "invalid" where nothing could be read.
+        iou: of boxes, else None.
+    """
+
+    task: str
+    group: str
+    key: tuple[str, ...]
+    is_right: bool
+    is_malformed: bool = False
+    expected: str = ""
+    answered: str = ""
+    iou: float | None = None
+
+
+@dataclass(frozen=True)
+class Share:
+    """A count with its exact 95 % interval (Clopper and Pearson 1934)."""
+
+    right: int
+    asked: int
+    low: float
+    high: float
+
+    @property
+    def rate(self) -> float:
+        """Return right / asked."""
+        return self.right / max(1, self.asked)
+
+    def __str__(self) -> str:
+        percent = f"{100 * self.rate:.1f} % [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+        return f"{self.right}/{self.asked} = {percent}"
+
+
+def share_of(flags: Iterable[bool]) -> Share:
+    """Return the share of true flags with its interval."""
+    values = list(flags)
+    interval = clopper_pearson(sum(values), len(values), LEVEL)
+    return Share(sum(values), len(values), interval.low, interval.high)
+
+
+def summarised(rows: Iterable[Judged]) -> dict[str, Share]:
+    """Return ``task`` and ``task: group`` -> share of right replies, in the order of the rows."""
+    found: dict[str, list[bool]] = {}
+    for row in rows:
+        names = [row.task, f"{row.task}: {row.group}"] if row.group else [row.task]
+        for name in names:
+            found.setdefault(name, []).append(row.is_right)
+    return {name: share_of(flags) for name, flags in sorted(found.items())}
+
+
+def malformed(rows: Iterable[Judged]) -> Share:
+    """Return the share of replies that could not be read."""
+    return share_of([row.is_malformed for row in rows])
+
+
+def confusion(rows: Iterable[Judged]) -> dict[str, dict[str, int]]:
+    """Return expected -> answered -> count over rows that expect an answer."""
+    table: dict[str, dict[str, int]] = {}
+    for row in rows:
+        if row.expected:
+            line = table.setdefault(row.expected, {})
+            line[row.answered] = line.get(row.answered, 0) + 1
+    return table
+
+
+def weakest(rows: Iterable[Judged], *, at_least: int = 20) -> list[tuple[str, Share]]:
+    """Return concepts with the share of right replies about scenes that have them, the worst first."""
+    found: dict[str, list[bool]] = {}
+    for row in rows:
+        for name in row.key:
+            found.setdefault(name, []).append(row.is_right)
+    shares = [(name, share_of(flags)) for name, flags in found.items() if len(flags) >= at_least]
+    return sorted(shares, key=lambda pair: (pair[1].rate, pair[0]))
