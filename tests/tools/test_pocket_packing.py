@@ -30,7 +30,13 @@ def test_a_row_is_the_picture_and_then_each_question_with_its_answer(packer):
         "<|user|><image><image><image><image>"
         "A) stop B) go C) wait<|end|><|assistant|>A<|end|>"
         "Pick A or B or C<|end|><|assistant|>C<|end|>"
-    )
+    ) + "<|pad|>" * int((batch.segments[0] == -1).sum())
+
+
+def test_rows_are_as_long_as_a_multiple_of_64_tokens(packer):
+    lengths = [packer.pack([[SECOND] * count]).token_ids.shape[1] for count in range(1, 12)]
+
+    assert set(lengths) == {64, 128, 192}
 
 
 def test_only_answers_are_taught_each_one_token_ahead(packer):
@@ -103,9 +109,9 @@ def test_a_question_sees_the_picture_and_itself_up_to_here(packer):
 def test_shorter_rows_are_padded_on_the_right(packer):
     batch = packer.pack([[PICK, SECOND], [PICK]])
 
-    length = len(packer.pack([[PICK]]).token_ids[0])
+    length = int((packer.pack([[PICK]]).segments[0] != -1).sum())
     rest = slice(length, None)
-    assert batch.token_ids[1][:length].tolist() == packer.pack([[PICK]]).token_ids[0].tolist()
+    assert batch.token_ids[1][:length].tolist() == packer.pack([[PICK]]).token_ids[0][:length].tolist()
     assert set(batch.token_ids[1][rest].tolist()) == {packer.tokenizer.pad_token_id}
     assert set(batch.segments[1][rest].tolist()) == {-1}
     assert set(batch.targets[1][rest].tolist()) == set(batch.verdicts[1][rest].tolist()) == {IGNORED}
@@ -156,7 +162,7 @@ def test_disturbed_prompts_carry_no_marks_and_keep_their_answer(packer, monkeypa
 
     batch = packer.pack([[CLAIMS]], rng=rng_for(1, "pack"))
 
-    text = packer.tokenizer.decode(batch.token_ids[0])
+    text = packer.tokenizer.decode(batch.token_ids[0]).replace("<|pad|>", "")
     question = "1. it is dry.\n2. there is thick fog.\na) stop\nb) go"
     assert text.endswith(f"<image>{question}<|end|><|assistant|>{CLAIMS.answer}<|end|>")
     assert set(batch.verdicts[0].tolist()) == {IGNORED}

@@ -22,6 +22,9 @@ _NOWHERE: Box = (NO_BOX, NO_BOX, NO_BOX, NO_BOX)
 CHOICES = ("A", "B", "C", "D", "T", "F")
 CHOICE_WEIGHT, COORDINATE_WEIGHT, OPENING_WEIGHT, OTHER_WEIGHT = 3.0, 1.0, 0.5, 0.12
 SPELLED_SHARE = 0.12
+LENGTH_STEP = 64
+"""Batches are padded to multiples of this many tokens: for each new shape kernels are made and kept."""
+
 CUT_EVERY = 24
 """Characters between two cuts of a prompt that is spelled out (a seeded stand-in for BPE dropout)."""
 
@@ -106,7 +109,7 @@ class Packer:
             rng: disturbs the words of some prompts and spells some out; None leaves all as they are.
         """
         packed = [self._pack_row([self._turn(one, rng) for one in row]) for row in rows]
-        length = max(len(row[0]) for row in packed)
+        length = -(-max(len(row[0]) for row in packed) // LENGTH_STEP) * LENGTH_STEP
         fills = (int(self.tokenizer.pad_token_id), 0, -1, IGNORED, 0.0, IGNORED)
         columns = []
         for number, fill in enumerate(fills):
