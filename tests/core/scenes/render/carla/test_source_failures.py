@@ -165,7 +165,7 @@ def test_collision_at_the_spot_is_tried_elsewhere_and_counted(server):
         generate(*ON_FOOT)
 
     assert failed.value.message == (
-        "None of 8 layouts shows all of pedestrian, on_sidewalk, far: "
+        "None of 8 layouts shows all of “Pedestrian”, “on sidewalk”, “far”: "
         "two things collide when they are put into the world (8x)."
     )
     assert server.world.actors == []
@@ -174,7 +174,7 @@ def test_collision_at_the_spot_is_tried_elsewhere_and_counted(server):
 def test_thing_that_cannot_be_seen_is_tried_again_and_named(server):
     server.invisible = {one for one in server.blueprints if one.startswith("walker.")}
 
-    with pytest.raises(GenerationError, match=r"pedestrian cannot be seen \(8x\)"):
+    with pytest.raises(GenerationError, match=r"“Pedestrian” cannot be seen \(8x\)"):
         generate(*ON_FOOT)
 
 
