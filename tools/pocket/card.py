@@ -126,9 +126,19 @@ def card_text(
     log: Path,
 ) -> str:
     """Return the whole card."""
-    versions = ", ".join(f"`{load_domain(slug).ref}`" for slug in DOMAIN_SLUGS)
     parts = [
         HEADER.format(name=name, about=ABOUT[name], parameters=parameters),
+        *_measured(report),
+        *_by_domain(report),
+        *(_degraded(degradation) if degradation is not None else []),
+        *_training(notes, log),
+        *_use(name),
+    ]
+    return "\n".join(parts)
+
+
+def _measured(report: Mapping[str, Any]) -> list[str]:
+    return [
         "## Measured",
         "Through the project's ordinary path (load, prompt, greedy answer, readers of letters and boxes),",
         "pictures of 320 x 240 in standard quality, scene seeds never used in training or to choose the",
@@ -143,6 +153,10 @@ def card_text(
         f"Malformed replies: {share_text(report['malformed'])}.",
         "",
     ]
+
+
+def _by_domain(report: Mapping[str, Any]) -> list[str]:
+    parts: list[str] = []
     for slug, table in report["confusion"].items():
         weak = ", ".join(
             f"`{one}` {share['right']}/{share['asked']}" for one, share in report["weakest"][slug][:8]
@@ -155,19 +169,26 @@ def card_text(
             f"Weakest concepts: {weak}.",
             "",
         ]
-    if degradation is not None:
-        asked = ", ".join(f"{task}: {share['asked']}" for task, share in degradation["clean"].items())
-        parts += [
-            "## Worse pictures, worse prompts",
-            "",
-            "![Share of right replies as pictures and prompts get worse](degradation.svg)",
-            "",
-            f"The same prompts at five levels of each change ({asked}).",
-            "",
-            degradation_table(degradation),
-            "",
-        ]
-    parts += [
+    return parts
+
+
+def _degraded(degradation: Mapping[str, Any]) -> list[str]:
+    asked = ", ".join(f"{task}: {share['asked']}" for task, share in degradation["clean"].items())
+    return [
+        "## Worse pictures, worse prompts",
+        "",
+        "![Share of right replies as pictures and prompts get worse](degradation.svg)",
+        "",
+        f"The same prompts at five levels of each change ({asked}).",
+        "",
+        degradation_table(degradation),
+        "",
+    ]
+
+
+def _training(notes: Sequence[str], log: Path) -> list[str]:
+    versions = ", ".join(f"`{load_domain(slug).ref}`" for slug in DOMAIN_SLUGS)
+    return [
         "## Training",
         "",
         *notes,
@@ -178,6 +199,11 @@ def card_text(
         "The log of all readings is `training_log.jsonl`; the recipe is in `docs/pocket.md`; `make pocket`",
         "trains again.",
         "",
+    ]
+
+
+def _use(name: str) -> list[str]:
+    return [
         "## Use",
         "",
         "`AutoProcessor.from_pretrained(folder)` and",
@@ -192,7 +218,6 @@ def card_text(
         attribution(),
         "",
     ]
-    return "\n".join(parts)
 
 
 def main() -> None:
