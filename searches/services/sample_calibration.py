@@ -63,7 +63,7 @@ def load_calibration(folder: Path) -> str:
     Calibration.objects.filter(pk=row.pk).update(created_at=parse_datetime(content["measured_at"]))
     SutRecord.objects.filter(pk=sut.pk, fingerprint="").update(fingerprint=row.fingerprint)
     _draw_pictures()
-    return "Its calibration is loaded."
+    return f"The calibration of “{sut.slug}” is loaded."
 
 
 def _draw_pictures() -> None:

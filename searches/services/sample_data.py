@@ -1,7 +1,8 @@
-"""Sample data: the shipped model and a real finished run of it, so that no page is empty on the first day."""
+"""Sample data: the shipped models and a finished run of one, so that no page is empty on the first day."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,17 +15,42 @@ from searches.enums import RunState
 from searches.models import Campaign, Finding, RunEvent, Sample, SearchRun, SutRecord, Trial
 from searches.services.blobs import blob_path, digest_of, store_blob
 from searches.services.sample_calibration import load_calibration
-from searches.services.suts import register_sut
+from searches.services.suts import asking_of, register_sut
 from vlmlab.core.errors import VlmLabError
+from vlmlab.core.suts.asking import AskingParams
 from vlmlab.web.numbers import write_many
 
 FOLDER = Path(__file__).resolve().parents[1] / "sample_data"
 FIXTURE = "run.json"
 FORMAT = 1
-POCKET_SLUG = "pocket"
-POCKET_NOTE = (
-    "A very small vision-language model trained for this lab on its own rendered driving scenes. It shows "
-    "how everything works and has real weaknesses of its own; it says nothing about other models."
+KIND = "transformers_local"
+PROMPT_STYLE = "json_0_1000"
+
+
+@dataclass(frozen=True)
+class ShippedModel:
+    """A checkpoint that comes with the lab; its folder below the shipped models has the name of its slug."""
+
+    slug: str
+    name: str
+    note: str
+
+
+SHIPPED_MODELS = (
+    ShippedModel(
+        "pocket",
+        "Pocket VLM",
+        "A very small vision-language model trained for this lab on its own rendered driving and kitchen "
+        "scenes: it answers their questions, judges statements and finds things. It shows how all this works "
+        "and has real weaknesses of its own; it says nothing about other models.",
+    ),
+    ShippedModel(
+        "pocket-early",
+        "Pocket VLM, early",
+        "An earlier state of the training of the pocket VLM, before people's labels came in: it finds things "
+        "less surely and errs elsewhere. It is there to compare with, to transfer findings to, and to see "
+        "what a regression looks like.",
+    ),
 )
 RowT = TypeVar("RowT", Sample, Finding)
 LEFT_OUT = frozenset(
@@ -33,47 +59,68 @@ LEFT_OUT = frozenset(
 
 
 def load_sample_data() -> list[str]:
-    """Register the shipped model and load the sample run; what is there already stays as it is.
+    """Register the shipped models and load the sample run; what is there already stays as it is.
 
     Returns:
         One sentence for each thing done or left out.
     """
-    notes = [note for note in (_register_pocket(), load_calibration(FOLDER)) if note]
+    notes = [*(_register(model) for model in SHIPPED_MODELS), *filter(None, [load_calibration(FOLDER)])]
     path = FOLDER / FIXTURE
     if not path.exists():
         return [*notes, "No sample run is shipped with this version."]
     content = json.loads(path.read_text(encoding="utf-8"))
     if Campaign.objects.filter(is_sample=True, name=content["campaign"]["name"]).exists():
         return [*notes, "The sample run is there already."]
-    if not SutRecord.objects.filter(slug=content["sut"]["slug"]).exists():
-        return [
-            *notes,
-            f"The sample run is left out: its system “{content['sut']['slug']}” is not registered.",
-        ]
+    slug = content["sut"]["slug"]
+    if not SutRecord.objects.filter(slug=slug, is_sample=True).exists():
+        return [*notes, f"The sample run is left out: the shipped model “{slug}” is not registered."]
     run = load_run(content, pictures=FOLDER / "pictures")
     counts = write_many(run.n_inferences, "inference"), write_many(run.n_modes, "failure mode")
     return [*notes, f"Sample run loaded: {', '.join(counts)}."]
 
 
-def _register_pocket() -> str:
-    if SutRecord.objects.filter(slug=POCKET_SLUG).exists():
-        return "The shipped model is registered already."
-    folder = Path(settings.SHIPPED_MODEL_DIR) / POCKET_SLUG
+def _register(model: ShippedModel) -> str:
+    registered = SutRecord.objects.filter(slug=model.slug).first()
+    if registered is not None:
+        return _kept(registered, model)
+    folder = Path(settings.SHIPPED_MODEL_DIR) / model.slug
     if not (folder / "config.json").exists():
-        return "The shipped model is not in this copy: register a checkpoint of your own on the systems page."
+        return (
+            f"The shipped model “{model.slug}” is not in this copy: register a checkpoint of your own on the "
+            "systems page."
+        )
     try:
         register_sut(
-            slug=POCKET_SLUG,
-            name="Pocket VLM",
-            kind="transformers_local",
-            params={"checkpoint": f"shipped:{POCKET_SLUG}"},
+            slug=model.slug,
+            name=model.name,
+            kind=KIND,
+            params=_params(model),
             by=None,
-            description=POCKET_NOTE,
+            description=model.note,
             is_sample=True,
         )
     except VlmLabError as error:
-        return f"The shipped model cannot be registered: {error}"
-    return "The shipped model is registered as “pocket”."
+        return f"The shipped model “{model.slug}” cannot be registered: {error}"
+    return f"The shipped model is registered as “{model.slug}”."
+
+
+def _params(model: ShippedModel) -> dict[str, Any]:
+    return {"checkpoint": f"shipped:{model.slug}", "asking": {"prompt_style": PROMPT_STYLE}}
+
+
+def _kept(registered: SutRecord, model: ShippedModel) -> str:
+    """Say what stands in the model's place; one that is asked as by an earlier version is asked as now."""
+    if not registered.is_sample:
+        return (
+            f"The shipped model “{model.slug}” is left out: a system of your own has that short name. For "
+            "both, register yours by another name and load the sample data again."
+        )
+    if registered.kind != KIND or asking_of(registered) != AskingParams():
+        return f"The shipped model “{model.slug}” is registered already."
+    registered.params = registered.params | _params(model)
+    registered.description = model.note
+    registered.save(update_fields=["params", "description"])
+    return f"The shipped model “{model.slug}” writes boxes now and is asked for them in its own way."
 
 
 def dump_run(run: SearchRun, *, folder: Path, pictures: int) -> Path:

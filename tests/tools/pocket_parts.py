@@ -1,6 +1,7 @@
 """Made-up pictures' truths and a tiny model for the tests of the pocket VLM's tools."""
 
 import json
+import signal
 from pathlib import Path
 
 import torch
@@ -56,4 +57,5 @@ def shared_gradient(folder: str) -> None:
     assert first.grad is not None
     assert second.grad is not None
     rows = {"first": first.grad.tolist(), "second": second.grad.tolist(), "fixed": fixed.grad}
+    rows["minds_interrupts"] = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     (Path(folder) / f"{number}.json").write_text(json.dumps(rows))

@@ -8,11 +8,13 @@ import pytest
 from safetensors.numpy import save_file
 
 from tools.pocket.card import (
+    PHASES,
     accuracy_table,
     attribution,
     card_text,
     confusion_table,
     degradation_table,
+    kept_log,
     parameters_of,
     share_text,
     training_table,
@@ -38,7 +40,7 @@ DEGRADATION = {
 REPORT = {
     "summary": {"driving answer": share(8, 10), "driving answer: slow_down": share(3, 4)},
     "mean_iou": 0.734,
-    "malformed": share(1, 40),
+    "malformed": {"": share(1, 40), "driving answer": share(0, 30), "locating": share(1, 10)},
     "confusion": {"driving": {"slow_down": {"slow_down": 3, "invalid": 1}}},
     "weakest": {"driving": [["cone", share(1, 5)]]},
 }
@@ -98,6 +100,33 @@ def test_the_training_table_names_the_state_with_the_highest_score(log):
     ]
 
 
+def test_the_training_table_of_an_earlier_state_names_its_own_step(log):
+    assert training_table(log, last_step=50).splitlines()[3:] == ["| joint | 50 | 10 | 0.800 |"]
+    assert training_table(log, last_step=40).splitlines()[2:] == ["| vision | 200 | 3 | 0.750 |"]
+
+
+def test_the_log_of_an_earlier_state_ends_at_its_step(tmp_path):
+    for phase in PHASES:
+        (tmp_path / phase).mkdir()
+        rows = [{"phase": phase, "step": step} for step in (100, 200)]
+        (tmp_path / phase / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    early = [json.loads(line) for line in kept_log(tmp_path, last_step=100).splitlines()]
+    whole = [json.loads(line) for line in kept_log(tmp_path, last_step=None).splitlines()]
+
+    assert [(row["phase"], row["step"]) for row in whole] == [(p, n) for p in PHASES for n in (100, 200)]
+    assert early == whole[:-1]
+
+
+def test_failure_modes_stand_with_their_fresh_scenes(log):
+    found = {"domain": "driving@1", "modes": [{"concepts": ["cone", "far"], "fresh": share(70, 100)}]}
+
+    text = card_text(REPORT, None, name="pocket", parameters=1, notes=[], log=log, modes=[found])
+
+    assert "| driving@1 | `cone` + `far` | 70/100 = 70.0 % [25.0, 75.5] |" in text.splitlines()
+    assert "### Failure modes" not in card_text(REPORT, None, name="pocket", parameters=1, notes=[], log=log)
+
+
 def test_parameters_are_counted_from_the_weights(tmp_path):
     save_file(
         {"a": np.zeros((3, 4), np.float32), "b": np.zeros(5, np.float32)}, tmp_path / "model.safetensors"
@@ -128,7 +157,8 @@ def test_the_card_says_what_was_measured(log, has_curves):
     assert lines[0] == "---"
     assert "# VLM Lab pocket" in lines
     assert "2,260,123 parameters" in text
-    assert "Mean IoU of the boxes: 0.73. Malformed replies: 1/40 = 2.5 % [25.0, 75.5]." in lines
+    malformed = "1/40 = 2.5 % [25.0, 75.5]; most in one task: locating, 1/10 = 10.0 % [25.0, 75.5]"
+    assert f"Mean IoU of the boxes: 0.73. Malformed replies: {malformed}." in lines
     assert "Weakest concepts: `cone` 1/5." in lines
     assert "In VLM Lab: `shipped:pocket`." in lines
     assert "Trained on two cores." in lines

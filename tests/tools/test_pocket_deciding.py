@@ -1,15 +1,19 @@
 """Questions about decisions: the right letter in every wording, and dangers that are not in a picture."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tools.pocket_parts import record
 from tools.pocket.deciding import (
     SPEECH,
+    answered_as,
     denied_rules,
     draw_decision,
     every_question,
     reason_sentence,
 )
+from tools.pocket.labelling import label_of
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.seeding import rng_for
@@ -134,3 +138,58 @@ def test_every_question_is_the_one_of_some_rule():
     questions = every_question([DRIVING, INDOOR])
 
     assert questions == [rule.question for rule in INDOOR.rules]
+
+
+def test_a_question_with_another_answer_keeps_its_words_and_has_no_rule():
+    question = ask_question(DRIVING, ("cone", "light_green"), seed=3)
+
+    other = answered_as(question, "continue")
+
+    assert other.actions[other.expected_letter] == "continue"
+    assert (other.prompt, other.options, other.actions) == (
+        question.prompt,
+        question.options,
+        question.actions,
+    )
+    assert (other.decision.action, other.decision.rule_id, other.decision.why) == ("continue", "", "")
+
+
+def test_a_question_that_has_this_answer_already_stays_as_it_is():
+    question = ask_question(DRIVING, ("cone",), seed=3)
+
+    assert answered_as(question, "emergency_stop") is question
+
+
+def labelled(action):
+    """Return a cone at a green light that people labelled so."""
+    found = record("driving", "light_green", "cone")
+    rows = (replace(found, scene_seed=number) for number in range(100))
+    return next(one for one in rows if label_of(one) == action)
+
+
+@pytest.mark.parametrize("by_people", [True, False], ids=["by people", "by the rules"])
+@pytest.mark.parametrize("label", ["continue", "emergency_stop"])
+def test_a_decision_teaches_the_label_of_people_or_else_the_rules(label, by_people):
+    found = labelled(label)
+    rng = rng_for(8, label)
+    reasons = 0
+
+    for _ in range(300):
+        prompt, answer, claims = draw_decision(found, rng=rng, by_people=by_people)
+        letter, _, reason = answer.partition("\n")
+        ((right, _),) = [claim for claim in claims if claim[1]]
+        assert actions_meant(DRIVING, right) == {label if by_people else "emergency_stop"}
+        assert ["ABC".index(letter) == place for place in range(3)] == [is_right for _, is_right in claims]
+        assert reason == ("Cone in the lane, close ahead." if DRIVING.reason_request in prompt else "")
+        reasons += bool(reason)
+
+    is_wrong = by_people and label == "continue"
+    assert reasons == 0 if is_wrong else reasons > 8
+
+
+def test_people_and_rules_are_asked_the_same_about_a_kitchen():
+    found = record("indoor", "cabinet_open")
+
+    by_people = [draw_decision(found, rng=rng_for(9, "kitchen", n), by_people=True) for n in range(80)]
+
+    assert by_people == [draw_decision(found, rng=rng_for(9, "kitchen", n)) for n in range(80)]

@@ -1,6 +1,7 @@
 """What the evaluation asks about a picture, how it judges replies, and how it makes requests worse."""
 
 import io
+import json
 from collections import Counter
 from dataclasses import replace
 
@@ -10,7 +11,13 @@ from PIL import Image
 
 from tests.tools.pocket_parts import record, seen
 from tools.pocket.degrade import PICTURE_CHANGES, PROMPT_CHANGES, changed, chosen, shares
-from tools.pocket.evaluate import judged_rows, requests_about, side_of
+from tools.pocket.evaluate import (
+    decision_about,
+    everything_about,
+    judged_rows,
+    several_about,
+    side_of,
+)
 from tools.pocket.locating import own_prompt
 from tools.pocket.shards import write_shard
 from vlmlab.core.images import encode_png
@@ -24,8 +31,8 @@ STREET = replace(
 )
 
 
-def asked_about(found=STREET, *, number=0, decides_only=False):
-    return list(requests_about(found, PNG, number=number, decides_only=decides_only))
+def asked_about(found=STREET, *, number=0, ask=everything_about):
+    return list(ask(found, PNG, number))
 
 
 def judge(one, text, **named):
@@ -66,9 +73,17 @@ def test_small_objects_are_a_task_of_their_own():
 
 
 def test_a_random_set_is_asked_for_its_decision_only():
-    (one,) = asked_about(decides_only=True)
+    (one,) = asked_about(ask=decision_about)
 
     assert (one.task, one.group, one.objects, one.statements) == ("driving random", "size 3", (), ())
+
+
+def test_pictures_of_several_things_are_asked_for_these_only():
+    (one,) = asked_about(ask=several_about)
+    located = [row for row in asked_about() if len(row.objects) > 1]
+
+    assert [one] == located
+    assert asked_about(replace(STREET, objects=STREET.objects[1:]), ask=several_about) == []
 
 
 def test_a_letter_is_right_wrong_or_malformed():
@@ -98,6 +113,8 @@ def test_statements_are_judged_each_behind_the_decision():
     assert [row.group for row in statements] == ["true" if s.is_true else "false" for s in one.statements]
     assert [row.key for row in statements] == [(s.concept,) for s in one.statements]
     assert {row.task for row in statements} == {"driving statement"}
+    assert decision.is_reply
+    assert not any(row.is_reply for row in statements)
 
 
 def test_boxes_are_judged_by_their_set_iou():
@@ -120,6 +137,33 @@ def test_boxes_are_judged_by_their_set_iou():
         "malformed": (False, True, 0.0),
     }
     assert {row.task for row in rows.values()} == {"locating"}
+    assert {row.pooled for row in rows.values()} == {"locating: one object"}
+
+
+def test_objects_are_found_by_name_where_a_box_with_their_name_is():
+    (one,) = [row for row in asked_about() if len(row.objects) == 2]
+    swapped = json.dumps(
+        [
+            {"bbox_2d": [round(1000 * side) for side in box], "label": label}
+            for box, label in zip(
+                [thing.box for thing in one.objects],
+                [thing.label for thing in reversed(one.objects)],
+                strict=True,
+            )
+        ]
+    )
+    first = one.objects[0]
+    half = [{"bbox_2d": [round(1000 * side) for side in first.box], "label": first.label}]
+
+    whole, *by_name = judge(one, swapped)
+    _, *one_of_two = judge(one, json.dumps(half))
+
+    assert (whole.is_right, whole.pooled) == (True, "locating: two or three objects")
+    assert [(row.task, row.is_right, row.is_reply) for row in by_name] == [
+        ("locating by name", False, False)
+    ] * 2
+    assert [row.is_right for row in one_of_two] == [True, False]
+    assert [row.key for row in by_name] == [(thing.concept,) for thing in one.objects]
 
 
 def test_a_failed_call_ends_the_evaluation():
@@ -139,15 +183,21 @@ def test_every_picture_of_a_folder_is_asked_about_and_judged(tmp_path):
     street = replace(STREET, objects=STREET.objects[:2])
     write_shard(tmp_path, 0, pictures, [street, record("indoor", "knife_block")])
 
-    rows = judged_rows(Scripted(), tmp_path, decides_only=False, most=None)
-    first = judged_rows(Scripted(), tmp_path, decides_only=True, most=1)
+    rows = judged_rows(Scripted(), tmp_path, everything_about, most=None)
+    first = judged_rows(Scripted(), tmp_path, decision_about, most=1)
 
     tasks = Counter(row.task for row in rows)
     assert tasks == {
         "driving answer": 1, "driving answer behind statements": 1, "driving statement": 6,
         "indoor answer": 1, "indoor answer behind statements": 1, "indoor statement": 2, "locating": 3,
+        "locating by name": 4,
     }  # fmt: skip
     assert [row.task for row in first] == ["driving random"]
+
+
+def test_a_folder_without_pictures_ends_the_evaluation(tmp_path):
+    with pytest.raises(SystemExit, match="has no pictures: render them first"):
+        judged_rows(Scripted(), tmp_path, several_about, most=None)
 
 
 @pytest.mark.parametrize("name", list(PICTURE_CHANGES))

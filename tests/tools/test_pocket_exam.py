@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
-from tests.tools.pocket_parts import SMALL, record, seen, small_trainee
+from tests.tools.pocket_parts import BOX, SMALL, record, seen, small_trainee
+from tools.pocket import exam as exam_module
 from tools.pocket.exam import Exam, ExamQuestion, is_right
 from tools.pocket.locating import own_prompt
 from tools.pocket.packing import Packer
 from tools.pocket.shards import PictureStore
+from tools.pocket.truth import CLASSES
 
 LETTER = ExamQuestion("driving:continue", 0, "?", answer="B")
 CONE = seen("cone", box=(0.1, 0.2, 0.3, 0.4))
@@ -106,12 +109,58 @@ def test_the_score_is_the_mean_over_tasks_without_large_sets(exam, pocket_tokeni
     }
 
 
-def test_an_untrained_model_takes_the_exam_and_sees_what_may_be_asked(exam, pocket_tokenizer):
-    trainee = small_trainee(pocket_tokenizer)
+def test_an_untrained_model_takes_the_exam(exam, pocket_tokenizer):
+    answers = exam.answers(small_trainee(pocket_tokenizer))
 
-    sight, answers = exam.sight(trainee), exam.answers(trainee)
-
-    assert sight["objects"] == 2.0
-    assert 0.0 <= sight["score"] <= 1.0
     assert set(answers) == {"score", *(one.part for one in exam.questions)}
     assert 0.0 <= answers["score"] <= 1.0
+
+
+LARGE, SHIFTED = (0.1, 0.1, 0.8, 0.8), (0.1, 0.1, 0.8, 0.4)
+CYCLISTS, CONES = CLASSES.index("cyclist"), CLASSES.index("cone")
+
+
+@pytest.mark.parametrize(
+    ("sure", "box", "score"),
+    [
+        ({3: (CYCLISTS, CONES)}, LARGE, 1.0),
+        ({3: (CYCLISTS,), 1: (CONES,)}, LARGE, 0.5),
+        ({3: (CYCLISTS - 1, CONES + 1)}, LARGE, 0.0),
+        ({3: (CYCLISTS, CONES)}, SHIFTED, 0.0),  # IoU 3/7
+    ],
+    ids=["both", "one of two", "other classes", "box too small"],
+)
+def test_sight_is_the_share_of_large_things_whose_surest_cell_has_their_box(
+    exam, pocket_tokenizer, sure, box, score
+):
+    trainee = small_trainee(pocket_tokenizer)
+
+    def seen_alike(features):
+        logits = torch.zeros(len(features), SMALL.grid**2, len(CLASSES) + 1)
+        boxes = torch.tensor(BOX).repeat(len(features), SMALL.grid**2, 1)
+        boxes[:, 3] = torch.tensor(box)
+        for cell, classes in sure.items():
+            logits[:, cell, [1 + one for one in classes]] = 5.0
+        return logits, boxes
+
+    trainee.heads.seen = seen_alike
+
+    assert exam.sight(trainee) == {"score": score, "objects": 2.0}
+
+
+def test_a_question_in_a_mixed_batch_has_the_reply_that_it_has_alone(exam, pocket_tokenizer, monkeypatch):
+    monkeypatch.setattr(exam_module, "MOST_NEW_TOKENS", 2)  # what a letter may have alone
+    trainee = small_trainee(pocket_tokenizer, seed=3)
+    with torch.no_grad():
+        trainee.vlm.lm_head.weight.mul_(30.0)
+        for block in trainee.vlm.model.language_model.h:
+            block.attn.c_proj.weight.normal_(0.0, 0.5, generator=torch.Generator().manual_seed(1))
+    trainee.eval()
+
+    with torch.no_grad():
+        mixed = exam._replies(trainee, exam.questions)
+        alone = [exam._replies(trainee, [one])[0] for one in exam.questions]
+
+    assert mixed == alone
+    assert len({len(pocket_tokenizer.encode(one.prompt)) for one in exam.questions}) > 2
+    assert len(set(mixed)) > 3

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from tools.pocket.imagined import imagined_record
+from tools.pocket.rarity import deciding_weight
 from tools.pocket.shards import PictureRecord
 from tools.pocket.truth import EMERGENCY_VEHICLES, area, states_of
 from vlmlab.core.replies.probe_pictures import COLOURS
@@ -40,6 +41,22 @@ def test_imagined_sets_are_valid_and_their_things_are_seen_nearly_always():
         shown, wanted = shown + len(one.objects), wanted + len(things)
 
     assert 0.94 < shown / wanted < 0.98
+
+
+def test_sets_that_teach_decisions_are_small_and_have_each_answer_alike():
+    rng = rng_for(2, "imagined")
+    records = [imagined_record(rng, decides=True) for _ in range(1200)]
+    answers = Counter((one.domain, load_domain(one.domain).decide(one.key).action) for one in records)
+    close = [one for one in records if "wheelchair_pedestrian" in one.key]
+
+    assert all(deciding_weight(one) > 0 for one in records)
+    assert set(answers) == {
+        (slug, action) for slug in ("driving", "indoor") for action in load_domain(slug).actions
+    }
+    assert all(abs(answers["driving", one] - 200) < 50 for one in load_domain("driving").actions)
+    assert all(abs(answers["indoor", one] - 300) < 60 for one in load_domain("indoor").actions)
+    grave = sum(load_domain("driving").decide(one.key).action == "emergency_stop" for one in close)
+    assert grave < len(close) / 3
 
 
 def test_imagined_boxes_lie_inside_and_far_things_are_small():

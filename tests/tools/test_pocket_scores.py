@@ -22,7 +22,8 @@ ROWS = [
         expected="continue",
         answered="invalid",
     ),
-    judged("locating", "", ("cone",), True, iou=0.8),
+    judged("locating", "", ("cone",), True, iou=0.8, pooled="locating: one object"),
+    judged("driving statement", "true", ("cone",), True, is_malformed=True, is_reply=False),
 ]
 
 
@@ -45,12 +46,17 @@ def test_the_summary_counts_each_task_and_group():
         "driving answer": (2, 4),
         "driving answer: continue": (1, 2),
         "driving answer: slow_down": (1, 2),
+        "driving statement": (1, 1),
+        "driving statement: true": (1, 1),
         "locating": (1, 1),
+        "locating: one object": (1, 1),
     }
 
 
-def test_malformed_replies_are_a_share_of_all():
-    assert (malformed(ROWS).right, malformed(ROWS).asked) == (1, 5)
+def test_malformed_replies_are_a_share_of_replies_and_not_of_their_parts():
+    shares = {name: (share.right, share.asked) for name, share in malformed(ROWS).items()}
+
+    assert shares == {"": (1, 5), "driving answer": (1, 4), "locating": (0, 1)}
 
 
 def test_the_confusion_counts_what_expects_an_answer():
@@ -64,7 +70,7 @@ def test_the_weakest_concept_stands_first_and_seldom_ones_are_left_out():
     found = weakest(ROWS, at_least=1)
 
     assert [(name, share.right, share.asked) for name, share in found] == [
-        ("cone", 2, 4),
+        ("cone", 3, 5),
         ("far", 1, 1),
         ("light_green", 1, 1),
     ]

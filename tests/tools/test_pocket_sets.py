@@ -2,6 +2,7 @@
 
 import pytest
 
+from tools.pocket import sets
 from tools.pocket.sets import SetSampler, decided_universe
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.strata import is_askable
@@ -9,6 +10,16 @@ from vlmlab.core.seeding import rng_for
 
 DRIVING, INDOOR = load_domain("driving"), load_domain("indoor")
 DOMAINS = pytest.mark.parametrize("domain", [DRIVING, INDOOR], ids=["driving", "indoor"])
+
+
+@pytest.fixture
+def sampler_of(monkeypatch):
+    def made(domain, shares):
+        """Return a sampler that draws sizes by these shares."""
+        monkeypatch.setattr(sets, "ANSWER_SIZES", shares)
+        return SetSampler(domain)
+
+    return made
 
 
 def test_decided_universe_gives_each_set_its_expected_action_and_question():
@@ -27,8 +38,8 @@ def test_decided_universe_gives_each_set_its_expected_action_and_question():
 
 
 @DOMAINS
-def test_draw_by_answer_draws_each_expected_action_alike(domain):
-    sampler = SetSampler(domain, sizes={1: 0.5, 2: 0.5})
+def test_draw_by_answer_draws_each_expected_action_alike(domain, sampler_of):
+    sampler = sampler_of(domain, {1: 0.5, 2: 0.5})
     rng = rng_for(3, "sets")
 
     actions = [domain.decide(sampler.draw_by_answer(rng)).action for _ in range(600)]
@@ -38,8 +49,8 @@ def test_draw_by_answer_draws_each_expected_action_alike(domain):
     assert max(abs(actions.count(action) - each) for action in domain.actions) < 50
 
 
-def test_draw_by_answer_draws_each_question_of_an_action_alike():
-    sampler = SetSampler(INDOOR, sizes={1: 1.0})
+def test_draw_by_answer_draws_each_question_of_an_action_alike(sampler_of):
+    sampler = sampler_of(INDOOR, {1: 1.0})
     rng = rng_for(4, "sets")
 
     asked = [INDOOR.decide(sampler.draw_by_answer(rng, action="safe")).question for _ in range(600)]
@@ -50,8 +61,8 @@ def test_draw_by_answer_draws_each_question_of_an_action_alike():
     assert max(abs(asked.count(question) - each) for question in known) < 60
 
 
-def test_draw_by_answer_draws_sizes_by_their_share():
-    sampler = SetSampler(DRIVING, sizes={1: 0.25, 2: 0.75})
+def test_draw_by_answer_draws_sizes_by_their_share(sampler_of):
+    sampler = sampler_of(DRIVING, {1: 0.25, 2: 0.75})
     rng = rng_for(5, "sets")
 
     sizes = [len(sampler.draw_by_answer(rng, action="continue")) for _ in range(600)]
@@ -61,8 +72,8 @@ def test_draw_by_answer_draws_sizes_by_their_share():
 
 
 @DOMAINS
-def test_draw_by_answer_keeps_to_the_wanted_action_and_the_largest_size(domain):
-    sampler = SetSampler(domain, sizes={1: 0.2, 2: 0.3, 3: 0.5})
+def test_draw_by_answer_keeps_to_the_wanted_action_and_the_largest_size(domain, sampler_of):
+    sampler = sampler_of(domain, {1: 0.2, 2: 0.3, 3: 0.5})
     rng = rng_for(6, "sets")
     action = list(domain.actions)[-1]
 
@@ -72,19 +83,9 @@ def test_draw_by_answer_keeps_to_the_wanted_action_and_the_largest_size(domain):
     assert {domain.decide(key).action for key in keys} == {action}
 
 
-def test_draw_by_answer_draws_sizes_without_a_share_evenly():
-    sampler = SetSampler(DRIVING, sizes={3: 1.0})
-    rng = rng_for(7, "sets")
-
-    sizes = [len(sampler.draw_by_answer(rng, action="continue", largest=2)) for _ in range(400)]
-
-    assert abs(sizes.count(1) - 200) < 50
-    assert sizes.count(1) + sizes.count(2) == 400
-
-
 @DOMAINS
-def test_draw_by_things_draws_the_number_of_things_by_its_share_and_each_thing_alike(domain):
-    sampler = SetSampler(domain, sizes={1: 0.5, 3: 0.5})
+def test_draw_by_things_draws_the_number_of_things_by_its_share_and_each_thing_alike(domain, sampler_of):
+    sampler = sampler_of(domain, {1: 0.5, 3: 0.5})
     rng = rng_for(8, "sets")
 
     named = [[one for one in sampler.draw_by_things(rng) if is_askable(domain, one)] for _ in range(1500)]
@@ -110,8 +111,8 @@ def test_draw_by_things_draws_the_number_of_things_by_its_share_and_each_thing_a
 
 
 @DOMAINS
-def test_draw_of_size_draws_any_valid_set_of_exactly_this_size(domain):
-    sampler = SetSampler(domain, sizes={1: 0.5, 2: 0.5})
+def test_draw_of_size_draws_any_valid_set_of_exactly_this_size(domain, sampler_of):
+    sampler = sampler_of(domain, {1: 0.5, 2: 0.5})
     rng = rng_for(9, "sets")
 
     keys = [sampler.draw_of_size(rng, 1) for _ in range(1000)]
@@ -119,8 +120,8 @@ def test_draw_of_size_draws_any_valid_set_of_exactly_this_size(domain):
     assert set(keys) == {key for key, _, _ in decided_universe(domain, 1)}
 
 
-def test_draw_draws_a_little_more_than_half_by_the_answer(monkeypatch):
-    sampler = SetSampler(DRIVING, sizes={1: 1.0})
+def test_draw_draws_a_little_more_than_half_by_the_answer(monkeypatch, sampler_of):
+    sampler = sampler_of(DRIVING, {1: 1.0})
     monkeypatch.setattr(SetSampler, "draw_by_answer", lambda _self, _rng: ("by answer",))
     monkeypatch.setattr(SetSampler, "draw_by_things", lambda _self, _rng: ("by things",))
     rng = rng_for(10, "sets")

@@ -11,7 +11,6 @@ from tools.pocket.tokenizer import (
     FIRST_COORDINATES,
     NEXT_COORDINATES,
     SPECIAL_TOKENS,
-    letters_of,
     repeated_sentences,
     spelled,
     wrapped,
@@ -79,12 +78,12 @@ def test_following_coordinates_stand_in_a_row_so_that_their_distance_is_a_number
 
 
 def test_option_letters_are_tokens_of_their_own_in_real_prompts(pocket_tokenizer):
-    letters = letters_of(pocket_tokenizer)
+    letters = pocket_tokenizer.convert_tokens_to_ids(list("ABCD"))
     prompt = ask_question(load_domain("driving"), ("cone",), seed=4).prompt
 
     ids = pocket_tokenizer.backend_tokenizer.encode(prompt).ids
 
-    assert pocket_tokenizer.convert_ids_to_tokens(letters) == ["A", "B", "C", "D"]
+    assert len(set(letters)) == 4
     assert [number for number in ids if number in letters] == letters[:3]
     for sign in "ABCDTF":
         assert len(pocket_tokenizer.backend_tokenizer.encode(sign).ids) == 1

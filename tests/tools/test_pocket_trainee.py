@@ -9,9 +9,16 @@ from torch.nn import functional
 
 from tests.tools.pocket_parts import SMALL, record, small_trainee
 from tools.pocket.lessons import Classroom
-from tools.pocket.packing import Packer
+from tools.pocket.packing import IGNORED, Packer
 from tools.pocket.tokenizer import NEXT_COORDINATES
-from tools.pocket.trainee import COORDINATE_SPREAD, SceneCodes, VisionTargets, generalised_iou
+from tools.pocket.trainee import (
+    COORDINATE_SPREAD,
+    SceneCodes,
+    VisionHeads,
+    VisionTargets,
+    _cell_loss,
+    generalised_iou,
+)
 from tools.pocket.truth import BACKGROUND, CLASSES, STATES, SURROUNDINGS, UNKNOWN
 from tools.pocket.wordings import Dialogue
 
@@ -245,3 +252,147 @@ def test_without_boxes_nothing_is_told(pocket_tokenizer):
 
     assert float(trainee._box_loss(hidden, batch)) == 0.0
     assert float(trainee._place_loss(hidden, batch)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("claims", "told", "loss"),
+    [
+        ((), 3.0, 0.0),
+        ((("go", True),), 0.0, np.log(2.0)),
+        ((("stop", False), ("go", True)), 2.0, (np.log(1 + np.exp(2.0)) + np.log(1 + np.exp(-2.0))) / 2),
+    ],
+    ids=["no claim", "undecided", "sure of both"],
+)
+def test_verdicts_are_compared_with_the_claims_and_without_claims_nothing_is_judged(
+    pocket_tokenizer, claims, told, loss
+):
+    trainee = small_trainee(pocket_tokenizer)
+    batch = Packer(pocket_tokenizer, image_tokens=4).pack([[Dialogue("A) stop B) go", "B", claims)]])
+    hidden = torch.randn(*batch.token_ids.shape, SMALL.text_width, requires_grad=True)
+    with torch.no_grad():
+        trainee.verdict_heads[1].weight.zero_()
+        trainee.verdict_heads[1].bias.fill_(told)
+
+    found = trainee._verdict_loss(hidden, batch)
+    found.backward()
+
+    assert float(found.detach()) == pytest.approx(loss, abs=1e-5)
+
+
+def test_a_batch_without_a_claim_has_a_loss(pocket_tokenizer):
+    trainee = small_trainee(pocket_tokenizer)
+    batch = Packer(pocket_tokenizer, image_tokens=4).pack([[Dialogue("Is it?", "T")]])
+
+    loss, readings = trainee.answer_loss(torch.randn(1, 4, SMALL.text_width), batch)
+
+    assert float(loss.detach()) > 0.0
+    assert (readings["verdict"], readings["told_box"], readings["told_place"]) == (0.0, 0.0, 0.0)
+
+
+QUESTIONS = (
+    Dialogue("A) stop B) go C) wait", "A"),
+    Dialogue("Find the cone", '[{"bbox_2d": [100, 200, 310, 410], "label": "cone"}]'),
+    Dialogue("Is it so? T or F?", "T"),
+)
+
+
+def test_a_packed_question_has_the_logits_that_the_model_alone_gives_it(pocket_tokenizer):
+    trainee = small_trainee(pocket_tokenizer)
+    trainee.eval()
+    packer = Packer(pocket_tokenizer, image_tokens=SMALL.grid**2)
+    pixels = torch.rand(1, 3, 32, 32, generator=torch.Generator().manual_seed(2)) * 2 - 1
+    packed = []
+    trainee.vlm.lm_head.register_forward_hook(lambda _head, _read, logits: packed.append(logits))
+
+    with torch.no_grad():
+        trainee.answer_loss(trainee.see(pixels)[1], packer.pack([QUESTIONS]))
+        (together,) = packed
+        rows = []
+        for one in QUESTIONS:
+            batch = packer.pack([[one]])
+            ids = batch.token_ids[:, batch.segments[0] >= 0]
+            logits = trainee.vlm(input_ids=ids, pixel_values=pixels).logits[0]
+            rows.append(logits[batch.targets[0][: len(logits)] != IGNORED])
+    alone = torch.cat(rows)
+
+    assert together.shape == alone.shape
+    assert float((together - alone).abs().max()) < 1e-4 * float(alone.std())
+    assert float((alone[0] - alone[-2]).abs().max()) > 0.1 * float(alone.std())
+
+
+def heads_and_targets(*, town):
+    """Return heads that tell the same of all features, with a bias for the first surrounding alone."""
+    heads = VisionHeads(8, grid=2)
+    with torch.no_grad():
+        heads.surroundings.weight.zero_()
+        heads.surroundings.bias.zero_()
+        heads.surroundings.bias[0] = 5.0
+    classes = torch.tensor([[CLASSES.index("cone"), BACKGROUND, BACKGROUND, BACKGROUND]])
+    states = torch.tensor([[STATES.index("far"), BACKGROUND, BACKGROUND, BACKGROUND]])
+    boxes = torch.zeros(1, 4, 4)
+    boxes[0, 0] = torch.tensor([0.1, 0.1, 0.4, 0.4])
+    around = torch.tensor([[town, *[0.0] * (len(SURROUNDINGS) - 1)]])
+    return heads, VisionTargets(classes, states, boxes, around)
+
+
+@pytest.mark.parametrize(
+    ("town", "loss"),
+    [
+        (UNKNOWN, np.log(2.0)),
+        (0.0, (np.log(1 + np.exp(5.0)) + (len(SURROUNDINGS) - 1) * np.log(2.0)) / len(SURROUNDINGS)),
+        (1.0, (np.log(1 + np.exp(-5.0)) + (len(SURROUNDINGS) - 1) * np.log(2.0)) / len(SURROUNDINGS)),
+    ],
+    ids=["unknown", "absent", "there"],
+)
+def test_surroundings_that_nobody_knows_do_not_count(town, loss):
+    heads, wanted = heads_and_targets(town=town)
+
+    _, readings = heads(torch.randn(1, 4, 8), wanted)
+
+    assert readings["around"] == pytest.approx(loss, abs=1e-5)
+
+
+def test_an_unknown_town_moves_no_weight_and_a_known_one_does():
+    moved = {}
+
+    for town in (UNKNOWN, 0.0):
+        heads, wanted = heads_and_targets(town=town)
+        loss, _ = heads(torch.randn(1, 4, 8), wanted)
+        loss.backward()
+        moved[town] = float(heads.surroundings.bias.grad[0])
+
+    assert moved[UNKNOWN] == 0.0
+    assert moved[0.0] > 0.01
+
+
+def test_the_loss_of_what_is_seen_is_the_sum_of_its_parts():
+    heads, wanted = heads_and_targets(town=0.0)
+    with torch.no_grad():
+        heads.boxes.weight.zero_()
+        heads.boxes.bias.copy_(torch.tensor([-0.6, -0.6, 0.6, 0.6]))  # the first cell tells 0.1 to 0.4
+
+    loss, readings = heads(torch.randn(1, 4, 8), wanted)
+
+    parts = readings["class"] + readings["state"] + 2.0 * readings["around"]
+    assert readings["box"] == pytest.approx(0.0, abs=1e-5)
+    assert float(loss.detach()) == pytest.approx(parts, abs=1e-5)
+
+
+def test_seen_boxes_and_classes_are_those_that_the_loss_looks_at():
+    heads, wanted = heads_and_targets(town=0.0)
+    features = torch.randn(1, 4, 8)
+
+    logits, boxes = heads.seen(features)
+    _, readings = heads(features, wanted)
+
+    apart = 1.0 - generalised_iou(boxes[0, :1], wanted.boxes[0, :1])
+    assert readings["class"] == pytest.approx(float(_cell_loss(logits, wanted.classes.flatten() + 1)))
+    assert readings["box"] == pytest.approx(float(apart))
+
+
+def test_a_cell_of_the_background_counts_less_than_one_with_a_thing():
+    logits = torch.log(torch.tensor([[[1.0, 1.0, 1.0], [1.0, 2.0, 1.0]]]))
+
+    found = float(_cell_loss(logits, torch.tensor([0, 1])))
+
+    assert found == pytest.approx((0.4 * np.log(3.0) + np.log(2.0)) / 1.4)

@@ -5,9 +5,11 @@ import json
 import pytest
 import torch
 from torch import nn
+from transformers import AutoModelForImageTextToText
 
-from tests.tools.pocket_parts import small_trainee
-from tools.pocket.train import EYES, _choose_parts, _load_start, kept_tokenizer
+from tests.tools.pocket_parts import SMALL, small_trainee
+from tools.pocket import train
+from tools.pocket.train import EYES, _choose_parts, _load_start, export, kept_tokenizer
 from tools.pocket.training import Phase, PhasePlan, split_parameters
 
 PLAN = PhasePlan(steps=6, rate=1e-2, muon_rate=1e-2, check_steps=3)
@@ -79,6 +81,36 @@ def test_the_best_state_is_the_one_with_the_highest_score(tmp_path):
         (6, 2.0),
     ]
     assert phase.best == 3.0
+
+
+def steps_of(log):
+    return [json.loads(line)["step"] for line in log.read_text().splitlines()]
+
+
+def test_a_phase_that_starts_anew_has_a_log_of_its_own_and_a_resumed_one_adds_to_it(tmp_path):
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"step": 77}\n')
+    module, again = network(), network()
+
+    with pytest.raises(CutError):
+        Phase("new", module, PLAN, tmp_path).run(loss_of(module, cut_at=4), lambda: {"score": 1.0})
+    cut = steps_of(log)
+    resumed = Phase("new", again, PLAN, tmp_path)
+    resumed.resume(tmp_path / "last.pt")
+    resumed.run(loss_of(again), lambda: {"score": 1.0})
+
+    assert cut == [1, 3, 3]
+    assert steps_of(log) == [1, 3, 3, 6, 6]
+
+
+def test_only_the_first_worker_starts_the_log_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr("tools.pocket.training.rank", lambda: 1)
+    (tmp_path / "log.jsonl").write_text('{"step": 77}\n')
+    module = network()
+
+    Phase("new", module, PLAN, tmp_path).run(loss_of(module), lambda: {"score": 1.0})
+
+    assert steps_of(tmp_path / "log.jsonl") == [77]
 
 
 @pytest.mark.parametrize(
@@ -171,3 +203,60 @@ def test_the_tokenizer_of_a_run_stays_what_it_was(tmp_path, pocket_tokenizer):
 
     assert kept.get_vocab() == pocket_tokenizer.get_vocab()
     assert kept.eos_token_id == pocket_tokenizer.eos_token_id
+
+
+def test_the_first_call_learns_the_tokenizer_of_a_run_and_writes_it_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "CORPUS_SCENES", 20)
+    run = tmp_path / "run"
+
+    learnt = kept_tokenizer(run)
+    monkeypatch.setattr(train, "build_tokenizer", None)  # the second call learns nothing
+    kept = kept_tokenizer(run)
+
+    assert [path.name for path in run.iterdir()] == ["tokenizer.json"]
+    assert kept.get_vocab() == learnt.get_vocab()
+    assert kept.backend_tokenizer.to_str() == learnt.backend_tokenizer.to_str()
+
+
+def test_the_tokenizer_is_there_before_the_workers_of_every_phase_start(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr("sys.argv", ["train", "--out", str(tmp_path / "run"), "--workers", "3"])
+    monkeypatch.setattr(train, "kept_tokenizer", lambda folder: calls.append(("tokenizer", folder)))
+    monkeypatch.setattr(
+        train.workers, "run", lambda count, work, name, _options: calls.append((count, work, name))
+    )
+
+    train.main()
+
+    assert calls == [
+        ("tokenizer", tmp_path / "run"),
+        *((3, train.train_phase, name) for name in ("language", "vision", "bridge", "joint")),
+    ]
+
+
+def test_export_reads_the_model_of_a_state_whatever_helper_heads_it_has(tmp_path, pocket_tokenizer):
+    pocket_tokenizer.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
+    trainee = small_trainee(pocket_tokenizer, seed=5)
+    module = {name: value for name, value in trainee.state_dict().items() if "place_heads" not in name}
+    torch.save({"module": {**module, "old_heads.weight": torch.zeros(2)}}, tmp_path / "state.pt")
+
+    export(tmp_path / "state.pt", tmp_path / "model", run=tmp_path, shape=SMALL)
+
+    again = AutoModelForImageTextToText.from_pretrained(tmp_path / "model", dtype=torch.float32)
+    saved, expected = again.state_dict(), trainee.vlm.state_dict()
+    kept = {name: value for name, value in expected.items() if value.is_floating_point()}
+    assert saved.keys() == expected.keys()
+    assert len(kept) > 20
+    assert [name for name, value in kept.items() if not saved[name].equal(value.bfloat16().float())] == []
+
+
+def test_export_refuses_a_state_that_lacks_a_part_of_the_model(tmp_path, pocket_tokenizer):
+    pocket_tokenizer.backend_tokenizer.save(str(tmp_path / "tokenizer.json"))
+    module = small_trainee(pocket_tokenizer).state_dict()
+    del module["vlm.lm_head.weight"]
+    torch.save({"module": module}, tmp_path / "state.pt")
+
+    with pytest.raises(RuntimeError, match=r"Missing key.*lm_head\.weight"):
+        export(tmp_path / "state.pt", tmp_path / "model", run=tmp_path, shape=SMALL)
+
+    assert not (tmp_path / "model").exists()

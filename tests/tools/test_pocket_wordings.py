@@ -8,6 +8,7 @@ import pytest
 from tests.tools.pocket_parts import record, seen
 from tools.pocket import wordings
 from tools.pocket.imagined import imagined_record
+from tools.pocket.labelling import label_of
 from tools.pocket.locating import own_prompt
 from tools.pocket.rectangles import rectangle_pictures
 from tools.pocket.shards import PictureRecord, SeenObject
@@ -16,9 +17,13 @@ from vlmlab.core.conventions import RELATIVE_1000
 from vlmlab.core.replies.boxes import parse_boxes
 from vlmlab.core.replies.choices import parse_choice
 from vlmlab.core.replies.probe_pictures import COLOURS, probe_pictures
+from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.recognition import STATEMENTS_HEADING, statement_prompt
 from vlmlab.core.seeding import rng_for
 
+DRIVING_OPTIONS = tuple(
+    load_domain("driving").option_texts[action] for action in ("continue", "emergency_stop", "slow_down")
+)
 STREET, KITCHEN = record("driving", "cone", "far"), record("indoor", "glass_tipped")
 BLUE = SeenObject("", "blue rectangle", "blue rectangle", True, (0.1, 0.2, 0.5, 0.6))
 PROBE = PictureRecord("probe", (), 0, (BLUE,))
@@ -50,6 +55,45 @@ def test_the_answer_to_a_probe_is_read_right_statements_and_letter(found):
         )
 
     assert counts == set(range(1, 9))
+
+
+@pytest.mark.parametrize("kind", ["probe", "decision"])
+@pytest.mark.parametrize("by_people", [True, False], ids=["by people", "by the rules"])
+def test_pictures_teach_the_label_that_people_gave_them(kind, by_people):
+    found = record("driving", "light_green", "cone")
+    found = next(
+        one
+        for one in (replace(found, scene_seed=number) for number in range(100))
+        if label_of(one) == "continue"
+    )
+    rng = rng_for(11, kind)
+    taught = []
+
+    for _ in range(40):
+        dialogue = draw_dialogue(kind, found, found.objects, rng=rng, by_people=by_people)
+        options = options_of(dialogue.prompt)
+        if {text for text, _ in dialogue.claims} >= set(DRIVING_OPTIONS):  # the project's own question
+            letter = dialogue.answer.split("\n")[-1] if kind == "probe" else dialogue.answer[0]
+            claims = [(options[one], one == letter) for one in options]
+            taught.append(options[letter])
+            assert [(text, right) for text, right in dialogue.claims if text in options.values()] == claims
+
+    assert len(taught) >= 15
+    assert set(taught) == {DRIVING_OPTIONS[0] if by_people else DRIVING_OPTIONS[1]}
+
+
+@pytest.mark.parametrize("kind", ["probe", "location", "statement"])
+def test_kitchens_and_what_is_no_decision_are_taught_alike_by_people_and_rules(kind):
+    for found in (KITCHEN,) if kind == "probe" else (STREET, KITCHEN):
+        first, second = (
+            [
+                draw_dialogue(kind, found, found.objects, rng=rng_for(12, kind, n), by_people=by_people)
+                for n in range(20)
+            ]
+            for by_people in (True, False)
+        )
+
+        assert first == second
 
 
 def test_a_decision_is_answered_with_the_letter_of_the_claim_that_is_right():
@@ -147,15 +191,22 @@ def test_rectangle_pictures_show_the_colour_where_the_record_says():
         assert (found.domain, found.key, thing.is_asked, thing.kind) == ("probe", (), True, thing.label)
 
 
+def fractions(picture):
+    x0, y0, x1, y1 = picture.box
+    return (x0 / picture.width, y0 / picture.height, x1 / picture.width, y1 / picture.height)
+
+
 def test_rectangle_pictures_of_other_seeds_are_other_pictures_than_the_calibrations():
+    calibration = {fractions(one) for one in probe_pictures(0)}
+
     _, records = rectangle_pictures(1, side=16)
-    calibration = {tuple(round(v) for v in one.box) for one in probe_pictures(0)}
+    _, same = rectangle_pictures(1, side=16, first=0)
 
-    ours = {tuple(round(v * 1000) for v in one.objects[0].box) for one in records}
-
+    ours = {one.objects[0].box for one in records}
     assert {one.scene_seed for one in records} == {9000}
     assert len(ours) == 20
     assert ours.isdisjoint(calibration)
+    assert {one.objects[0].box for one in same} == calibration
 
 
 def test_the_corpus_has_prompts_and_answers_of_every_kind_and_every_sentence():

@@ -11,14 +11,15 @@ from typing import Any
 from safetensors import safe_open
 
 from tools.pocket.curves import curves_svg
+from tools.pocket.evaluate import opened
 from tools.pocket.render import ROOT_SEED
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 
 ABOUT = {
     "pocket": "the model that a new installation starts with",
-    "pocket-m": "the larger sister of `pocket`: a finer picture and a wider decoder",
     "pocket-early": "an earlier state of the training of `pocket`, kept to compare with and to transfer to",
 }
+PHASES = ("language", "vision", "bridge", "joint")
 HEADER = """---
 license: apache-2.0
 library_name: transformers
@@ -74,11 +75,29 @@ def degradation_table(report: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def training_table(log: Path) -> str:
-    """Return the best validation reading of each phase: the state that went on."""
+def kept_log(run: Path, *, last_step: int | None) -> str:
+    """Return the readings of all phases, those of the last one up to the step of the shipped state."""
+    kept = []
+    for phase in PHASES:
+        path = run / phase / "log.jsonl"
+        for line in path.read_text().splitlines():
+            if phase != PHASES[-1] or last_step is None or json.loads(line)["step"] <= last_step:
+                kept.append(line + "\n")
+    return "".join(kept)
+
+
+def training_table(log: Path, *, last_step: int | None = None) -> str:
+    """Return the best validation reading of each phase: the state that went on.
+
+    Args:
+        log: the readings, one JSON object a line.
+        last_step: of the last phase, where not its best state is meant but the one of this step.
+    """
     best: dict[str, dict[str, Any]] = {}
     for line in log.read_text().splitlines():
         row = json.loads(line)
+        if row["phase"] == PHASES[-1] and last_step is not None and row["step"] != last_step:
+            continue
         phase = row["phase"]
         if row["kind"] == "check" and (phase not in best or row["score"] > best[phase]["score"]):
             best[phase] = row
@@ -124,14 +143,28 @@ def card_text(
     parameters: int,
     notes: Sequence[str],
     log: Path,
+    modes: Sequence[Mapping[str, Any]] = (),
+    last_step: int | None = None,
 ) -> str:
-    """Return the whole card."""
+    """Return the whole card.
+
+    Args:
+        report: what ``tools.pocket.evaluate`` wrote.
+        degradation: what ``tools.pocket.degrade`` wrote, if it was measured.
+        name: the checkpoint's name.
+        parameters: numbers in its weights.
+        notes: sentences on this training.
+        log: its readings.
+        modes: what ``tools.pocket.modes`` wrote, one of each domain.
+        last_step: of the last phase, where not its best state is shipped.
+    """
     parts = [
         HEADER.format(name=name, about=ABOUT[name], parameters=parameters),
         *_measured(report),
         *_by_domain(report),
+        *(_failure_modes(modes) if modes else []),
         *(_degraded(degradation) if degradation is not None else []),
-        *_training(notes, log),
+        *_training(notes, training_table(log, last_step=last_step)),
         *_use(name),
     ]
     return "\n".join(parts)
@@ -140,19 +173,46 @@ def card_text(
 def _measured(report: Mapping[str, Any]) -> list[str]:
     return [
         "## Measured",
+        "",
         "Through the project's ordinary path (load, prompt, greedy answer, readers of letters and boxes),",
         "pictures of 320 x 240 in standard quality, scene seeds never used in training or to choose the",
         "checkpoint (`evaluation-small`: sets of one or two concepts, each expected answer in turn;",
-        "`evaluation-random`: random sets of size 1 to 4). Intervals are exact (Clopper-Pearson, 95 %).",
+        "`evaluation-random`: random sets of size 1 to 4; `evaluation-several`: sets with several things,",
+        "for more prompts about two or three). Intervals are exact (Clopper-Pearson, 95 %).",
         "Boxes are right when the set IoU is at least 0.5; objects are of at least 16 px at the model's",
-        "input (square root of the area), smaller ones apart.",
+        "input (square root of the area), smaller ones apart. The names in a reply do not matter there; “by",
+        "name” counts, of the asked objects, those that have a box with their very name. Statements of one",
+        "reply depend on each other, so their intervals are somewhat narrow.",
         "",
         accuracy_table(report["summary"]),
         "",
         f"Mean IoU of the boxes: {report['mean_iou']:.2f}. "
-        f"Malformed replies: {share_text(report['malformed'])}.",
+        f"Malformed replies: {share_text(report['malformed'][''])}; most in one task: {_worst(report)}.",
         "",
     ]
+
+
+def _worst(report: Mapping[str, Any]) -> str:
+    tasks = {name: share for name, share in report["malformed"].items() if name}
+    name = max(tasks, key=lambda task: tasks[task]["right"] / max(1, tasks[task]["asked"]))
+    return f"{name}, {share_text(tasks[name])}"
+
+
+def _failure_modes(modes: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = [
+        "### Failure modes",
+        "",
+        "What searches of the lab found first (sits, minimal sets, threshold 0.6), asked again on fresh",
+        "scenes:",
+        "",
+        "| domain | concepts | wrong answers |",
+        "|---|---|---|",
+    ]
+    for found in modes:
+        for row in found["modes"]:
+            names = " + ".join(f"`{one}`" for one in row["concepts"])
+            lines.append(f"| {found['domain']} | {names} | {share_text(row['fresh'])} |")
+    return [*lines, ""]
 
 
 def _by_domain(report: Mapping[str, Any]) -> list[str]:
@@ -186,7 +246,7 @@ def _degraded(degradation: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _training(notes: Sequence[str], log: Path) -> list[str]:
+def _training(notes: Sequence[str], table: str) -> list[str]:
     versions = ", ".join(f"`{load_domain(slug).ref}`" for slug in DOMAIN_SLUGS)
     return [
         "## Training",
@@ -194,7 +254,7 @@ def _training(notes: Sequence[str], log: Path) -> list[str]:
         *notes,
         f"Domain versions {versions}, root seed {ROOT_SEED}.",
         "",
-        training_table(log),
+        table,
         "",
         "The log of all readings is `training_log.jsonl`; the recipe is in `docs/pocket.md`; `make pocket`",
         "trains again.",
@@ -229,20 +289,29 @@ def main() -> None:
     parser.add_argument("--degradation", type=Path, help="curves, if they were measured")
     parser.add_argument("--run", type=Path, default=Path("var/pocket/run"), help="folder of the training")
     parser.add_argument("--note", nargs="*", default=[], help="sentences on this training")
+    parser.add_argument("--modes", type=Path, nargs="*", default=[], help="failure modes, one file a domain")
+    parser.add_argument("--last-step", type=int, help="of the last phase, if not its best state is shipped")
     options = parser.parse_args()
-    logs = [options.run / phase / "log.jsonl" for phase in ("language", "vision", "bridge", "joint")]
+    report = json.loads(options.evaluation.read_text())
+    fingerprint = opened(str(options.folder)).info.fingerprint
+    if report["checkpoint"] != fingerprint:
+        parser.error(
+            f"{options.evaluation} is about another checkpoint than {options.folder}: measure it again"
+        )
     log = options.folder / "training_log.jsonl"
-    log.write_text("".join(path.read_text() for path in logs if path.exists()))
+    log.write_text(kept_log(options.run, last_step=options.last_step))
     degradation = json.loads(options.degradation.read_text()) if options.degradation else None
     if degradation is not None:
         (options.folder / "degradation.svg").write_text(curves_svg(degradation))
     text = card_text(
-        json.loads(options.evaluation.read_text()),
+        report,
         degradation,
         name=options.name,
         parameters=parameters_of(options.folder),
         notes=options.note,
         log=log,
+        modes=[json.loads(path.read_text()) for path in options.modes],
+        last_step=options.last_step,
     )
     (options.folder / "README.md").write_text(text)
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from tools.pocket.labelling import label_of
 from tools.pocket.shards import PictureRecord
 from tools.pocket.truth import states_of
 from vlmlab.core.scenes.catalogue import load_domain
@@ -86,15 +87,24 @@ ENDINGS = (
 Claims = tuple[tuple[str, bool], ...]
 
 
-def draw_decision(record: PictureRecord, *, rng: np.random.Generator) -> tuple[str, str, Claims]:
+def draw_decision(
+    record: PictureRecord, *, rng: np.random.Generator, by_people: bool = False
+) -> tuple[str, str, Claims]:
     """Return a prompt about a picture, the answer that is taught, and each option with whether it is right.
 
     Mostly it is the project's own question, else another wording; letters are shuffled. Of a kitchen, the
     question is now and then about a danger that has no part in the picture, so that the words of a
     question do not give its answer away.
+
+    Args:
+        record: the picture.
+        rng: the source of all choices.
+        by_people: the answer is the label that people gave the picture, with their habits, not the rules'.
     """
     domain = load_domain(record.domain)
     question = _question(domain, record, rng=rng)
+    if by_people and domain.slug == "driving":
+        question = answered_as(question, label_of(record))
     chance = rng.random()
     if chance >= OWN_QUESTION_SHARE:
         return _other_wording(domain, question, rng=rng)
@@ -111,11 +121,17 @@ def _question(domain: Domain, record: PictureRecord, *, rng: np.random.Generator
     if domain.slug == "indoor" and rng.random() < DENIED_SHARE:
         denied = denied_rules(record.key)
         if denied:
-            question = asked_by_rule(domain, pick(rng, denied), seed=seed)
-            safe = next(letter for letter, action in question.actions.items() if action == "safe")
-            decision = Decision("", "safe", "", question.decision.question)
-            return replace(question, expected_letter=safe, decision=decision)
+            return answered_as(asked_by_rule(domain, pick(rng, denied), seed=seed), "safe")
     return ask_question(domain, record.key, seed=seed)
+
+
+def answered_as(question: Question, action: str) -> Question:
+    """Return a question with another answer expected, which then has no rule; the same one where it was."""
+    if question.decision.action == action and question.decision.rule_id:
+        return question
+    letter = next(letter for letter, one in question.actions.items() if one == action)
+    decision = Decision("", action, "", question.decision.question)
+    return replace(question, expected_letter=letter, decision=decision)
 
 
 def denied_rules(key: tuple[str, ...]) -> list[Rule]:

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from tools.pocket.disturb import with_typos, without_words
-from tools.pocket.evaluate import Asked, opened, pictures_of, requests_about
+from tools.pocket.evaluate import Asked, everything_about, opened, pictures_of
 from tools.pocket.scores import Judged, Share, share_of
 from vlmlab.core.images import encode_png
 from vlmlab.core.seeding import rng_for
@@ -86,7 +86,7 @@ def chosen(folders: Sequence[Path], *, each: int) -> list[Asked]:
     rows = []
     for folder in folders:
         for number, record, png in pictures_of(folder, most=each):
-            for one in requests_about(record, png, number=number, decides_only=False):
+            for one in everything_about(record, png, number):
                 if one.task in TASKS and not one.statements and len(one.objects) <= 1:
                     rows.append(one)
     return rows
@@ -108,6 +108,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=200, help="pictures of each domain")
     parser.add_argument("--out", type=Path, default=Path("var/pocket/degradation.json"))
     options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     sut = opened(options.checkpoint)
     rows = chosen([options.small / slug for slug in ("driving", "indoor")], each=options.each)
     clean = shares(sut, rows, [one.request for one in rows])

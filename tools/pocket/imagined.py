@@ -4,12 +4,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from tools.pocket.rarity import DECIDING_SIZES, deciding_weight
 from tools.pocket.sets import SetSampler
 from tools.pocket.shards import Box, PictureRecord, SeenObject
 from tools.pocket.truth import EMERGENCY_VEHICLES, states_of
 from vlmlab.core.replies.probe_pictures import COLOURS
 from vlmlab.core.scenes.asked_labels import LABELS
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
+from vlmlab.core.scenes.concepts import Key
 from vlmlab.core.scenes.driving import KIND_OF_CONCEPT, LIGHT_COLOURS
 from vlmlab.core.seeding import pick
 
@@ -23,14 +25,19 @@ def sampler_of(slug: str) -> SetSampler:
     return SetSampler(load_domain(slug))
 
 
-def imagined_record(rng: np.random.Generator) -> PictureRecord:
-    """Return a picture's truth without a picture, of either domain or, seldom, of the calibration."""
-    if rng.random() < PROBE_SHARE:
+def imagined_record(rng: np.random.Generator, *, decides: bool = False) -> PictureRecord:
+    """Return a picture's truth without a picture, of either domain or, seldom, of the calibration.
+
+    Args:
+        rng: the source of all choices.
+        decides: the record is to teach decisions: its set is one that pictures teach them with, as often.
+    """
+    if not decides and rng.random() < PROBE_SHARE:
         colour = pick(rng, list(COLOURS))
         name = f"{colour} rectangle"
         return PictureRecord("probe", (), 0, (SeenObject("", name, name, True, _any_box(rng)),))
     sampler = sampler_of(pick(rng, list(DOMAIN_SLUGS)))
-    key = sampler.draw(rng)
+    key = _decided_key(sampler, rng) if decides else sampler.draw(rng)
     bare = PictureRecord(sampler.domain.slug, key, 0, ())
     states = states_of(bare)
     objects = []
@@ -44,6 +51,14 @@ def imagined_record(rng: np.random.Generator) -> PictureRecord:
             label = pick(rng, EMERGENCY_VEHICLES)
         objects.append(SeenObject(name, kind, label, False, _box(states.get(name, "other"), rng)))
     return PictureRecord(bare.domain, key, 0, tuple(_asked(objects)))
+
+
+def _decided_key(sampler: SetSampler, rng: np.random.Generator) -> Key:
+    action = pick(rng, list(sampler.domain.actions))
+    while True:
+        key = sampler.draw_by_answer(rng, action=action, largest=max(DECIDING_SIZES))
+        if rng.random() < deciding_weight(PictureRecord(sampler.domain.slug, key, 0, ())):
+            return key
 
 
 def _asked(objects: list[SeenObject]) -> list[SeenObject]:

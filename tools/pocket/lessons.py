@@ -26,7 +26,11 @@ DECIDING_SHARE = 0.5
 PROBE_SHARE = 0.05
 DECIDING_KINDS = ("decision", "probe", "location", "location")
 SHOWING_KINDS = ("location", "location", "location", "statement")
-IMAGINED_KINDS = ("decision", "location", "location", "location", "statement")
+IMAGINED_DECIDING_SHARE = 0.6
+IMAGINED_DECIDING_KINDS = ("decision", "decision", "location", "statement")
+PEOPLE_FROM = 600
+"""Step of the joint phase from which decisions are taught as people labelled the pictures."""
+
 STATEMENTS_SHARE = 0.35
 """Of the decisions about imagined scenes, how many have statements before them."""
 
@@ -76,7 +80,9 @@ class LanguageLesson:
         return {"score": readings["choice_right"] - 0.02 * readings["steps_off"], **readings}
 
     def _loss(self, rng: np.random.Generator, count: int) -> tuple[torch.Tensor, Readings]:
-        records = [imagined_record(rng) for _ in range(count)]
+        deciding = int(count * IMAGINED_DECIDING_SHARE)
+        records = [imagined_record(rng, decides=number < deciding) for number in range(count)]
+        kinds = [IMAGINED_DECIDING_KINDS] * deciding + [SHOWING_KINDS] * (count - deciding)
         targets = self.room.vision_targets(records, [record.objects for record in records])
         tokens = self.trainee.codes(targets)
         noise = torch.from_numpy(rng.standard_normal(tuple(tokens.shape), dtype=np.float32))
@@ -92,9 +98,9 @@ class LanguageLesson:
                     one.objects,
                     rng=rng,
                 )
-                for kind in IMAGINED_KINDS
+                for kind in wanted
             ]
-            for one in records
+            for wanted, one in zip(kinds, records, strict=True)
         ]
         batch = _placed(self.packer.pack(rows, rng=rng), cells, all_cells=self.room.grid**2)
         return self.trainee.answer_loss(tokens, batch)
@@ -138,10 +144,11 @@ class PictureLesson:
             self._share_out()
             print(f"{len(self.pictures)} pictures", flush=True)
         rng = rng_for(self.seed, self.name, step, rank())
+        by_people = self.asks and step >= PEOPLE_FROM
         deciding = int(self.room.batch_size * DECIDING_SHARE) if self.asks else 0
         shown = self.room.batch_size - deciding
         numbers = [
-            *rng.choice(len(self.pictures), deciding, p=self.deciding),
+            *rng.choice(len(self.pictures), deciding, p=self.deciding[by_people]),
             *rng.choice(len(self.pictures), shown, p=self.showing),
         ]
         records = [self.pictures.records[n] for n in numbers]
@@ -155,14 +162,15 @@ class PictureLesson:
             return loss, readings
         kinds = [DECIDING_KINDS] * deciding + [SHOWING_KINDS] * shown
         rows = [
-            _dialogues(wanted, record, objects, rng=rng)
+            _dialogues(wanted, record, objects, rng=rng, by_people=by_people)
             for wanted, record, objects in zip(kinds, records, moved, strict=True)
         ]
         answer_loss, answer_readings = self.trainee.answer_loss(tokens, self.room.packer.pack(rows, rng=rng))
         return answer_loss + AUXILIARY_WEIGHT * loss, {**readings, **answer_readings}
 
     def _share_out(self) -> None:
-        self.deciding = deciding_shares(self.pictures.records)
+        records = self.pictures.records
+        self.deciding = {one: deciding_shares(records, by_people=one) for one in (False, True)}
         self.showing = showing_shares(self.pictures.records, probe_share=PROBE_SHARE)
 
     def check(self) -> Readings:
@@ -171,8 +179,13 @@ class PictureLesson:
 
 
 def _dialogues(
-    kinds: Sequence[str], record: PictureRecord, objects: Sequence[SeenObject], *, rng: np.random.Generator
+    kinds: Sequence[str],
+    record: PictureRecord,
+    objects: Sequence[SeenObject],
+    *,
+    rng: np.random.Generator,
+    by_people: bool,
 ) -> list[Dialogue]:
     """Return one dialogue of each kind; instead of a probe it is now and then one statement."""
     wanted = [pick(rng, ("probe", "statement")) if kind == "probe" else kind for kind in kinds]
-    return [draw_dialogue(kind, record, objects, rng=rng) for kind in wanted]
+    return [draw_dialogue(kind, record, objects, rng=rng, by_people=by_people) for kind in wanted]

@@ -1,4 +1,4 @@
-"""Builds, saves and loads the pocket VLM: stock Hugging Face classes in small sizes."""
+"""Builds and saves the pocket VLM: stock Hugging Face classes in small sizes."""
 
 import copy
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import torch
 from transformers import (
-    AutoModelForImageTextToText,
     GPT2Config,
     LevitConfig,
     LlavaConfig,
@@ -140,12 +139,3 @@ def save_checkpoint(model: LlavaForConditionalGeneration, processor: LlavaProces
     processor.save_pretrained(folder)
     model.train()  # LeViT caches attention biases when it is evaluated; training mode drops the cache
     copy.deepcopy(model).bfloat16().save_pretrained(folder)
-
-
-def load_checkpoint(folder: Path) -> LlavaForConditionalGeneration:
-    """Load a saved folder in float32, which is what CPUs are fast at."""
-    model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32)
-    if not isinstance(model, LlavaForConditionalGeneration):
-        raise TypeError(f"folder must hold a LLaVA model, got {type(model).__name__}")
-    model.train(mode=False)
-    return model

@@ -1,4 +1,4 @@
-"""Asks again about sets that a search found: how often the model fails on fresh scenes of each.
+"""Asks again about minimal sets that a search found: how often the model fails on fresh scenes of each.
 
 python manage.py run_search --sut pocket --domain driving --budget 300 --seed 5 --json var/pocket/search.json
 python -m tools.pocket.modes --checkpoint shipped:pocket --search var/pocket/search.json --out ...
@@ -36,11 +36,15 @@ def failure_rate(sut: Sut, domain: Domain, key: Key, *, source: SceneSource, sce
             scene = source.generate(key, seed=seed)
         except VlmLabError as error:
             print(f"passed over a scene of {key}: {error}", flush=True)
+            if drawn >= 2 * scenes and not asked:
+                raise SystemExit(f"No scene of {', '.join(key)} can be shown: {error}") from error
             continue
         asked.append((scene.image_png, ask_question(domain, key, seed=seed)))
     replies = sut.generate([SutRequest(png, question.prompt) for png, question in asked])
     failed = []
     for (_, question), reply in zip(asked, replies, strict=True):
+        if reply.is_call_error:
+            raise SystemExit(f"A call failed: {reply.call_error}")
         reading = parse_choice(reply.text, options=question.options, finish_reason=reply.finish_reason)
         failed.append(reading.letter != question.expected_letter)
     return share_of(failed)
@@ -53,12 +57,13 @@ def main() -> None:
     )
     parser.add_argument("--checkpoint", required=True, help="folder, or shipped:pocket")
     parser.add_argument("--search", type=Path, required=True, help="what run_search --json wrote")
-    parser.add_argument("--modes", type=int, default=3, help="how many failure modes")
+    parser.add_argument("--modes", type=int, default=3, help="how many failure modes, minimal ones")
     parser.add_argument("--scenes", type=int, default=100, help="fresh scenes of each")
     parser.add_argument("--width", type=int, default=320)
     parser.add_argument("--height", type=int, default=240)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     search = json.loads(options.search.read_text())
     domain = load_domain(search["domain"])
     source = make_scene_source(
@@ -66,7 +71,8 @@ def main() -> None:
     )
     sut = opened(options.checkpoint)
     rows = []
-    for mode in search["failure_modes"][: options.modes]:
+    minimal = [mode for mode in search["failure_modes"] if mode["is_minimal_in_run"]]
+    for mode in minimal[: options.modes]:
         key = domain.canonical(mode["concepts"])
         share = failure_rate(sut, domain, key, source=source, scenes=options.scenes)
         rows.append({"concepts": key, "fresh": asdict(share)})

@@ -16,10 +16,12 @@ from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.scenes.concepts import Key
 from vlmlab.core.scenes.render.generator import make_scene_source
 from vlmlab.core.scenes.scene import SceneSource
+from vlmlab.core.scenes.strata import is_askable
 from vlmlab.core.seeding import derive_seed, pick, rng_for
 
 ROOT_SEED = 7_402_331
 RANDOM_SIZES = (1, 2, 3, 4)
+MOST_PASSED_OVER = 50
 
 
 def _training_set(sampler: SetSampler, rng: np.random.Generator, _place: int) -> Key:
@@ -35,12 +37,21 @@ def _random_set(sampler: SetSampler, rng: np.random.Generator, _place: int) -> K
     return sampler.draw_of_size(rng, pick(rng, RANDOM_SIZES))
 
 
+def _set_of_several(sampler: SetSampler, rng: np.random.Generator, _place: int) -> Key:
+    while True:
+        key = sampler.draw_by_things(rng)
+        if sum(is_askable(sampler.domain, one) for one in key) > 1:
+            return key
+
+
 DRAWS: Mapping[str, Callable[[SetSampler, np.random.Generator, int], Key]] = {
     "training": _training_set,
     "small": _small_set,
     "random": _random_set,
+    "several": _set_of_several,
 }
-"""Sets as training wants them; sets of one or two concepts, each answer in turn; any set of size 1 to 4."""
+"""Sets as training wants them; sets of one or two concepts, each answer in turn; any set of size 1 to 4; sets
+with two or three things that may be asked for."""
 
 
 def decoded(image_png: bytes) -> Pixels:
@@ -69,13 +80,16 @@ def render_shard(
 
     Returns:
         ``(count, height, width, 3)`` pictures and their records.
+
+    Raises:
+        SystemExit: one set after the other cannot be shown.
     """
     slug = sampler.domain.slug
     rng = rng_for(ROOT_SEED, purpose, slug, "sets", number)
     draw = DRAWS[draws]
     pictures: list[Pixels] = []
     records: list[PictureRecord] = []
-    place = 0
+    place = passed_over = 0
     while len(pictures) < count:
         key = draw(sampler, rng, len(pictures))
         seed = derive_seed(ROOT_SEED, purpose, slug, "scene", number, place)
@@ -84,12 +98,27 @@ def render_shard(
             scene = source.generate(key, seed=seed)
         except VlmLabError as error:
             print(f"passed over {key}: {error}", flush=True)
+            passed_over += 1
+            if passed_over == MOST_PASSED_OVER:
+                raise SystemExit(f"{passed_over} sets in a row cannot be shown; the last: {error}") from error
             continue
+        passed_over = 0
         picture = decoded(scene.image_png)
         pictures.append(picture)
         size = (picture.shape[1], picture.shape[0])
         records.append(record_of(sampler.domain, key, scene, size=size))
     return np.stack(pictures), records
+
+
+def positive(text: str) -> int:
+    """Read a whole number of at least 1 from a command line.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number of at least 1 is needed, not {text}")
+    return int(text)
 
 
 def main() -> None:
@@ -101,9 +130,9 @@ def main() -> None:
     parser.add_argument("--draws", choices=DRAWS, default="training", help="which sets")
     parser.add_argument("--first", type=int, default=0, help="number of the first shard")
     parser.add_argument("--shards", type=int, default=64, help="number of the shard behind the last")
-    parser.add_argument("--count", type=int, default=64, help="pictures a shard")
-    parser.add_argument("--width", type=int, default=256)
-    parser.add_argument("--height", type=int, default=192)
+    parser.add_argument("--count", type=positive, default=64, help="pictures a shard")
+    parser.add_argument("--width", type=positive, default=256)
+    parser.add_argument("--height", type=positive, default=192)
     parser.add_argument("--quality", choices=["fast", "standard"], default="fast")
     options = parser.parse_args()
     domain = load_domain(options.domain)

@@ -10,7 +10,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Judged:
-    """One reply of an evaluation.
+    """One judgement of an evaluation: of a reply, or of a part of one.
 
     Attributes:
         task: ``driving answer``, ``indoor several objects``, ``driving statement``, ...
@@ -21,6 +21,8 @@ class Judged:
         expected: what was right, where it is an answer.
         answered: what was answered, "invalid" where nothing could be read.
         iou: of boxes, else None.
+        pooled: a line of its own in the summary, over both domains.
+        is_reply: False for one statement or one object of a reply.
     """
 
     task: str
@@ -31,6 +33,8 @@ class Judged:
     expected: str = ""
     answered: str = ""
     iou: float | None = None
+    pooled: str = ""
+    is_reply: bool = True
 
 
 @dataclass(frozen=True)
@@ -60,18 +64,23 @@ def share_of(flags: Iterable[bool]) -> Share:
 
 
 def summarised(rows: Iterable[Judged]) -> dict[str, Share]:
-    """Return ``task`` and ``task: group`` -> share of right replies, in the order of the rows."""
+    """Return ``task``, ``task: group`` and ``pooled`` -> share of right rows, by name."""
     found: dict[str, list[bool]] = {}
     for row in rows:
-        names = [row.task, f"{row.task}: {row.group}"] if row.group else [row.task]
+        names = {row.task, f"{row.task}: {row.group}" if row.group else "", row.pooled} - {""}
         for name in names:
             found.setdefault(name, []).append(row.is_right)
     return {name: share_of(flags) for name, flags in sorted(found.items())}
 
 
-def malformed(rows: Iterable[Judged]) -> Share:
-    """Return the share of replies that could not be read."""
-    return share_of([row.is_malformed for row in rows])
+def malformed(rows: Iterable[Judged]) -> dict[str, Share]:
+    """Return the share of replies that could not be read: of all (``""``) and of each task."""
+    found: dict[str, list[bool]] = {"": []}
+    for row in rows:
+        if row.is_reply:
+            found[""].append(row.is_malformed)
+            found.setdefault(row.task, []).append(row.is_malformed)
+    return {name: share_of(flags) for name, flags in found.items()}
 
 
 def confusion(rows: Iterable[Judged]) -> dict[str, dict[str, int]]:

@@ -32,19 +32,12 @@ def decided_universe(domain: Domain, max_size: int) -> tuple[tuple[Key, str, str
 class SetSampler:
     """Draws concept sets of one domain: each expected answer as often as the others, rare questions too."""
 
-    def __init__(self, domain: Domain, *, sizes: dict[int, float] | None = None) -> None:
-        """Sort the domain's sets.
-
-        Args:
-            domain: whose sets.
-            sizes: size -> share of the sets that are drawn by their answer.
-        """
+    def __init__(self, domain: Domain) -> None:
         self.domain = domain
-        self.sizes = dict(sizes or ANSWER_SIZES)
         self._by_answer: dict[str, dict[str, dict[int, list[Key]]]] = {}
         self._by_thing: dict[int, dict[str, list[Key]]] = {}
         self._by_size: dict[int, list[Key]] = {}
-        for key, action, question in decided_universe(domain, max(self.sizes)):
+        for key, action, question in decided_universe(domain, max(ANSWER_SIZES)):
             by_question = self._by_answer.setdefault(action, {})
             by_question.setdefault(question, {}).setdefault(len(key), []).append(key)
             self._by_size.setdefault(len(key), []).append(key)
@@ -64,7 +57,7 @@ class SetSampler:
             for by_size in self._by_answer[wanted].values()
         ]
         by_size = pick(rng, [one for one in questions if one])
-        return pick(rng, by_size[_drawn(rng, {size: self.sizes.get(size, 0.0) for size in by_size})])
+        return pick(rng, by_size[_drawn(rng, {size: ANSWER_SIZES[size] for size in by_size})])
 
     def draw_by_things(self, rng: np.random.Generator) -> Key:
         """Return a set: how many things have a name, then one of them evenly, then any set that has it."""
@@ -79,6 +72,4 @@ class SetSampler:
 
 def _drawn(rng: np.random.Generator, shares: dict[int, float]) -> int:
     weights = np.array(list(shares.values()))
-    if weights.sum() == 0:
-        weights = np.ones(len(weights))
     return list(shares)[int(rng.choice(len(weights), p=weights / weights.sum()))]

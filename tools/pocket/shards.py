@@ -1,6 +1,7 @@
 """Rendered training pictures on disk: one array and one JSON file a shard, joined as they appear."""
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -73,13 +74,34 @@ def record_of(
 
 
 def write_shard(folder: Path, number: int, pictures: Pixels, records: Sequence[PictureRecord]) -> None:
-    """Write one shard; the JSON file comes last and by renaming, so a half-written shard is never read."""
+    """Write one shard, both halves by renaming, the JSON half last: a half-written shard is never read."""
     folder.mkdir(parents=True, exist_ok=True)
     stem = folder / f"shard_{number:04d}"
-    np.save(stem.with_suffix(".npy"), pictures)
-    unfinished = stem.with_suffix(".tmp")
+    unfinished = stem.with_suffix(f".{os.getpid()}.tmp")
+    with unfinished.open("wb") as file:
+        np.save(file, pictures)
+    unfinished.rename(stem.with_suffix(".npy"))
     unfinished.write_text(json.dumps([asdict(record) for record in records]))
     unfinished.rename(stem.with_suffix(".json"))
+
+
+def read_shard(path: Path) -> tuple[Pixels, list[PictureRecord]]:
+    """Read both halves of a shard by the path of its JSON half.
+
+    Raises:
+        ValueError: a half is damaged, or they are not of one length.
+    """
+    try:
+        pictures: Pixels = np.load(path.with_suffix(".npy"))
+        records = read_records(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged ({error}): delete both halves and render it again.") from error
+    if len(pictures) != len(records):
+        raise ValueError(
+            f"{path} tells of {len(records)} pictures and there are {len(pictures)}: delete both halves and "
+            "render it again."
+        )
+    return pictures, records
 
 
 def read_records(path: Path) -> list[PictureRecord]:
@@ -123,9 +145,8 @@ class PictureStore:
                 if path in self._known:
                     continue
                 self._known.add(path)
-                pictures = np.load(path.with_suffix(".npy"))
-                small = np.stack([resized(picture, self.side) for picture in pictures])
-                self.add(small, read_records(path))
+                pictures, records = read_shard(path)
+                self.add(np.stack([resized(picture, self.side) for picture in pictures]), records)
         return len(self) - before
 
     def pictures(self, numbers: Iterable[int]) -> Pixels:

@@ -13,7 +13,6 @@ from transformers import PreTrainedTokenizerFast
 
 from tools.pocket.locating import OWN_STYLE, STEP
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
-from vlmlab.core.scenes.questions import LETTERS
 from vlmlab.core.scenes.recognition import (
     QUESTION_HEADING,
     STATEMENTS_HEADING,
@@ -123,8 +122,3 @@ def coordinate_rows(tokenizer: PreTrainedTokenizerFast) -> tuple[tuple[int, ...]
         for row in (FIRST_COORDINATES, NEXT_COORDINATES)
     )
     return first, following
-
-
-def letters_of(tokenizer: PreTrainedTokenizerFast) -> list[int]:
-    """Return the numbers of the option letters' tokens, A first."""
-    return [int(tokenizer.convert_tokens_to_ids(letter)) for letter in LETTERS[:4]]

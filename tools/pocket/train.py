@@ -1,6 +1,7 @@
 """Trains the pocket VLM: ``python -m tools.pocket.train --resume`` goes through all phases."""
 
 import argparse
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,20 +17,22 @@ from tools.pocket.lessons import Classroom, LanguageLesson, PictureLesson
 from tools.pocket.model import PocketShape, build_model, build_processor, save_checkpoint
 from tools.pocket.packing import Packer
 from tools.pocket.rectangles import rectangle_pictures
+from tools.pocket.render import positive
 from tools.pocket.shards import PictureStore
 from tools.pocket.tokenizer import build_tokenizer, coordinate_rows, wrapped
 from tools.pocket.trainee import Trainee
-from tools.pocket.training import Phase, PhasePlan
+from tools.pocket.training import LAST, Phase, PhasePlan
 from tools.pocket.wordings import prompt_corpus
 from vlmlab.core.seeding import rng_for
 
 SEED = 20_265
 CORPUS_SCENES = 6000
 RECTANGLE_SEEDS = 30
-EYES = ("vlm.model.vision_tower.", "heads.")
+MODEL = "vlm."
+EYES = (f"{MODEL}model.vision_tower.", "heads.")
 PLANS = {
     "language": PhasePlan(
-        steps=1200,
+        steps=850,
         rate=2e-3,
         muon_rate=4e-3,
         constant_share=0.65,
@@ -40,10 +43,10 @@ PLANS = {
     "vision": PhasePlan(steps=3000, rate=1.5e-3, muon_rate=1.5e-3, check_steps=250, batch_size=32, seed=SEED),
     "bridge": PhasePlan(steps=200, rate=2e-3, muon_rate=3e-3, check_steps=100, batch_size=32, seed=SEED),
     "joint": PhasePlan(
-        kept_steps=(100, 200, 400, 600),
+        kept_steps=(200, 400, 600),
         slow_parts=EYES,
         slow_share=0.25,
-        steps=1150,
+        steps=1000,
         rate=1.5e-3,
         muon_rate=2.5e-3,
         constant_share=0.45,
@@ -55,10 +58,7 @@ PLANS = {
 STARTS = {"language": (), "vision": (), "bridge": ("language", "vision"), "joint": ("bridge",)}
 """Phases whose best states a phase goes on from; of the second only the eyes are taken."""
 
-SHAPES = {
-    "pocket": PocketShape(),
-    "pocket-m": PocketShape(image_size=192, vision_depth=5, text_width=160, text_inner=480, text_heads=5),
-}
+SHAPE = PocketShape()
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ def kept_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     rng = rng_for(SEED, "corpus")
     tokenizer = build_tokenizer(prompt_corpus([imagined_record(rng) for _ in range(CORPUS_SCENES)], rng=rng))
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.backend_tokenizer.save(str(path))
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    tokenizer.backend_tokenizer.save(str(unfinished))
+    unfinished.rename(path)
     return tokenizer
 
 
@@ -96,14 +98,16 @@ def train_phase(name: str, options: argparse.Namespace) -> Path:
     """Run one phase and return the path of its best state."""
     run, plan = Path(options.out), PLANS[name]
     plan = replace(plan, steps=options.steps or plan.steps, batch_size=options.batch or plan.batch_size)
-    school = open_school(run, SHAPES[options.shape], batch_size=plan.batch_size)
+    folder = run / name
+    if (folder / LAST).exists() and not options.resume:
+        raise SystemExit(f"{folder} has a training: go on with it (--resume), or move it away first.")
+    school = open_school(run, SHAPE, batch_size=plan.batch_size)
     starts = [options.start] if options.start else [run / one / "best.pt" for one in STARTS[name]]
     _load_start(school.trainee, starts)
-    folder = run / name
     folder.mkdir(parents=True, exist_ok=True)
     _choose_parts(school.trainee, name)
     phase = Phase(name, school.trainee, plan, folder)
-    if options.resume and phase.resume(folder / "last.pt"):
+    if options.resume and phase.resume(folder / LAST):
         print(f"{name}: goes on at step {phase.step}, {phase.spent_seconds:.0f} s", flush=True)
     if name == "language":
         language = LanguageLesson(school.trainee, school.room, seed=plan.seed)
@@ -131,15 +135,22 @@ def _load_start(trainee: Trainee, states: list[Path]) -> None:
         module = torch.load(path, weights_only=True)["module"]
         kept = {name: value for name, value in module.items() if number == 0 or name.startswith(EYES)}
         missing, _ = trainee.load_state_dict(kept, strict=False)
-        lacking = [name for name in missing if name.startswith("vlm.")]
+        lacking = [name for name in missing if name.startswith(MODEL)]
         if number == 0 and lacking:
             raise RuntimeError(f"{path} lacks {', '.join(lacking)}")
 
 
 def open_pictures(folders: list[str], *, side: int) -> PictureStore:
-    """Return all pictures that are there now."""
+    """Return all pictures that are there now.
+
+    Raises:
+        SystemExit: there are none.
+    """
     store = PictureStore([Path(folder) for folder in folders], side=side)
-    store.refresh()
+    if not store.refresh():
+        raise SystemExit(
+            f"No pictures in {', '.join(folders)}: render them first, see tools/pocket/README.md."
+        )
     return store
 
 
@@ -175,9 +186,11 @@ def print_scales(trainee: Trainee, pictures: PictureStore) -> None:
 
 
 def export(state: Path, folder: Path, *, run: Path, shape: PocketShape) -> None:
-    """Write the model of a training state as a Hugging Face folder, without its helper heads."""
+    """Write the model of a training state as a Hugging Face folder; of the helper heads nothing is read."""
     school = open_school(run, shape, batch_size=1)
-    school.trainee.load_state_dict(torch.load(state, weights_only=True)["module"])
+    module = torch.load(state, weights_only=True)["module"]
+    parts = {name.removeprefix(MODEL): value for name, value in module.items() if name.startswith(MODEL)}
+    school.trainee.vlm.load_state_dict(parts)
     processor = build_processor(school.room.packer.tokenizer, school.shape)
     save_checkpoint(school.trainee.vlm, processor, folder)
 
@@ -186,15 +199,14 @@ def main() -> None:
     """Read the command line and train, or export a state."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--phase", choices=["all", *PLANS], default="all")
-    parser.add_argument("--shape", choices=SHAPES, default="pocket")
     parser.add_argument("--out", default="var/pocket/run", help="folder of states and logs")
     parser.add_argument("--pictures", nargs="*", default=["var/pocket/train"], help="folders of shards")
     parser.add_argument("--validation", default="var/pocket/validation", help="folder of validation shards")
     parser.add_argument("--start", type=Path, help="state that the phase starts from")
-    parser.add_argument("--steps", type=int, help="instead of the phase's own number")
-    parser.add_argument("--batch", type=int, help="pictures a step instead of the phase's own number")
-    parser.add_argument("--workers", type=int, default=2, help="processes; each has batches of its own")
-    parser.add_argument("--threads", type=int, default=1, help="of a single process")
+    parser.add_argument("--steps", type=positive, help="instead of the phase's own number")
+    parser.add_argument("--batch", type=positive, help="pictures a step instead of the phase's own number")
+    parser.add_argument("--workers", type=positive, default=2, help="processes; each has batches of its own")
+    parser.add_argument("--threads", type=positive, default=1, help="of a single process")
     parser.add_argument("--resume", action="store_true", help="go on from the last states in --out")
     parser.add_argument("--export", type=Path, help="write the state of --start to this folder and stop")
     options = parser.parse_args()
@@ -202,8 +214,9 @@ def main() -> None:
     if options.export:
         if options.start is None:
             parser.error("--export needs --start with the state to export")
-        export(options.start, options.export, run=Path(options.out), shape=SHAPES[options.shape])
+        export(options.start, options.export, run=Path(options.out), shape=SHAPE)
         return
+    kept_tokenizer(Path(options.out))  # learnt before there are workers, all of which would learn it
     for name in PLANS if options.phase == "all" else [options.phase]:
         workers.run(options.workers, train_phase, name, options)
 

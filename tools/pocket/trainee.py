@@ -51,25 +51,24 @@ class FullPrecisionAttention(TorchFunctionMode):
 
 
 class SceneCodes(nn.Module):
-    """A learned code for each class, state, surrounding and box; a cell's code is the sum of what it shows.
+    """A learned code for each class, surrounding and box; a cell's code is the sum of what it shows.
 
     The language model first learns its tasks on these codes alone; the projector then learns to emit them.
+    How far away a thing is has no code: the language model has to judge it from the box.
     """
 
     def __init__(self, *, width: int) -> None:
         super().__init__()
         self.classes = nn.Embedding(len(CLASSES) + 1, width)
-        self.states = nn.Embedding(len(STATES) + 1, width)
         self.surroundings = nn.Linear(len(SURROUNDINGS), width, bias=False)
         self.boxes = nn.Linear(4 * (1 + 2 * len(BOX_WAVES)), width, bias=False)
-        for table in (self.classes, self.states):
-            nn.init.normal_(table.weight, 0.0, 0.3)
+        nn.init.normal_(self.classes.weight, 0.0, 0.3)
         nn.init.normal_(self.surroundings.weight, 0.0, 0.3)
         nn.init.normal_(self.boxes.weight, 0.0, 0.12)
 
     def forward(self, targets: VisionTargets) -> torch.Tensor:
         """Return ``(b, n, width)`` codes."""
-        codes: torch.Tensor = self.classes(targets.classes + 1) + self.states(targets.states + 1)
+        codes: torch.Tensor = self.classes(targets.classes + 1)
         around: torch.Tensor = self.surroundings(targets.surroundings.clamp(0.0))
         is_thing = (targets.classes != BACKGROUND)[..., None]
         return codes + around[:, None] + self.boxes(_waves(targets.boxes)) * is_thing
@@ -99,17 +98,19 @@ class VisionHeads(nn.Module):
 
     def seen(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return class logits ``(b, n, c + 1)``, background first, and boxes ``(b, n, 4)`` in fractions."""
-        features = self.norm(features)
-        return self.classes(features), self.boxes(features) * 0.25 + self.cells
+        return self._told(self.norm(features))
+
+    def _told(self, normed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.classes(normed), self.boxes(normed) * 0.25 + self.cells
 
     def forward(
         self, features: torch.Tensor, targets: VisionTargets
     ) -> tuple[torch.Tensor, dict[str, float]]:
         """Return the summed loss and its readings for ``(b, n, width)`` features."""
-        logits, boxes = self.seen(features)
+        normed = self.norm(features)
+        logits, boxes = self._told(normed)
         seen = targets.classes != BACKGROUND
         class_loss = _cell_loss(logits, targets.classes.flatten() + 1)
-        normed = self.norm(features)
         state_loss = _cell_loss(self.states(normed), targets.states.flatten() + 1)
         found, wanted = boxes[seen], targets.boxes[seen]
         far = (found - wanted).abs().mean() if len(found) else boxes.sum() * 0.0
@@ -235,9 +236,7 @@ class Trainee(nn.Module):
                 use_cache=False,
                 output_hidden_states=True,
             )
-        judged = batch.verdicts != IGNORED
-        verdicts = self.verdict_heads(outputs.hidden_states[-2][judged].float())[:, 0]
-        verdict_loss = functional.binary_cross_entropy_with_logits(verdicts, batch.verdicts[judged].float())
+        verdict_loss = self._verdict_loss(outputs.hidden_states[-2], batch)
         box_loss = self._box_loss(outputs.hidden_states[-2], batch)
         place_loss = self._place_loss(outputs.hidden_states[len(outputs.hidden_states) // 2], batch)
         taught = batch.targets != IGNORED
@@ -256,6 +255,14 @@ class Trainee(nn.Module):
             "steps_off": float(self._steps_off(guessed, wanted)[is_coordinate].median()),
         }
         return loss + 0.7 * verdict_loss + 0.7 * box_loss + place_loss, readings
+
+    def _verdict_loss(self, hidden: torch.Tensor, batch: PackedBatch) -> torch.Tensor:
+        """Return how wrongly options and statements are judged, each at its last token."""
+        judged = batch.verdicts != IGNORED
+        if not bool(judged.any()):
+            return hidden.sum() * 0.0
+        verdicts = self.verdict_heads(hidden[judged].float())[:, 0]
+        return functional.binary_cross_entropy_with_logits(verdicts, batch.verdicts[judged].float())
 
     def _box_loss(self, hidden: torch.Tensor, batch: PackedBatch) -> torch.Tensor:
         """Return how far the told boxes are from those of the answers, at the token before each box."""

@@ -15,6 +15,8 @@ from tools.pocket.workers import rank, share_gradients
 Readings = dict[str, float]
 WARM_UP_STEPS = 60
 CLIP = 1.0
+LOG = "log.jsonl"
+LAST = "last.pt"
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,12 @@ class Phase:
     def run(
         self, loss_at: Callable[[int], tuple[torch.Tensor, Readings]], check: Callable[[], Readings]
     ) -> None:
-        """Train to the last step; of what ``check`` returns, ``score`` decides which state is the best."""
+        """Train to the last step; of what ``check`` returns, ``score`` decides which state is the best.
+
+        From step 0 the log starts anew; a resumed phase adds to it.
+        """
+        if self.step == 0 and rank() == 0:
+            (self.folder / LOG).unlink(missing_ok=True)
         recent: list[Readings] = []
         start = time.monotonic() - self.spent_seconds
         while self.progress < 1.0:
@@ -140,10 +147,11 @@ class Phase:
 
     def _keep(self, readings: Readings) -> None:
         self._log("check", readings)
-        self.save(self.folder / "last.pt")
-        if readings["score"] > self.best:
-            self.best = readings["score"]
+        is_best = readings["score"] > self.best
+        self.best = max(self.best, readings["score"])
+        if is_best:
             self.save(self.folder / "best.pt")
+        self.save(self.folder / LAST)
 
     def _log(self, kind: str, readings: Readings) -> None:
         numbers = {name: round(value, 4) for name, value in readings.items()}
@@ -155,7 +163,7 @@ class Phase:
             **numbers,
         }
         print(json.dumps(line), flush=True)
-        with (self.folder / "log.jsonl").open("a") as log:
+        with (self.folder / LOG).open("a") as log:
             log.write(json.dumps(line) + "\n")
 
     def save(self, path: Path) -> None:
@@ -173,7 +181,7 @@ class Phase:
         unfinished.rename(path)
 
     def resume(self, path: Path) -> bool:
-        """Go on from a saved state; return whether there was one."""
+        """Go on from a saved state; return whether there was one. The log is cut where it goes on."""
         if not path.exists():
             return False
         state = torch.load(path, weights_only=True)
@@ -181,4 +189,8 @@ class Phase:
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
         self.step, self.spent_seconds, self.best = state["step"], state["spent_seconds"], state["best"]
+        log = self.folder / LOG
+        if log.exists() and rank() == 0:
+            kept = [line for line in log.read_text().splitlines() if json.loads(line)["step"] <= self.step]
+            log.write_text("".join(f"{line}\n" for line in kept))
         return True

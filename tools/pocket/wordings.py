@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tools.pocket.claims import certain_statements, draw_statements
-from tools.pocket.deciding import draw_decision, every_question
+from tools.pocket.deciding import answered_as, draw_decision, every_question
+from tools.pocket.labelling import label_of
 from tools.pocket.locating import SYNONYMS, WORDINGS, Places, draw_location, joined, labels_of_domain
 from tools.pocket.shards import PictureRecord, SeenObject
 from vlmlab.core.replies.probe_pictures import COLOURS
@@ -43,7 +44,12 @@ class Dialogue:
 
 
 def draw_dialogue(
-    kind: str, record: PictureRecord, objects: Sequence[SeenObject], *, rng: np.random.Generator
+    kind: str,
+    record: PictureRecord,
+    objects: Sequence[SeenObject],
+    *,
+    rng: np.random.Generator,
+    by_people: bool = False,
 ) -> Dialogue:
     """Ask about a picture.
 
@@ -53,6 +59,7 @@ def draw_dialogue(
         record: the picture.
         objects: its objects, moved, perhaps.
         rng: the source of all choices.
+        by_people: decisions are taught as people labelled the picture, with their habits.
     """
     if record.domain == "probe":
         return _about_rectangle(kind, record, objects, rng=rng)
@@ -75,11 +82,14 @@ def draw_dialogue(
         statements = draw_statements(record, certain_statements(record), count, rng=rng)
         asked = probed(domain, statements, record.key, seed=int(rng.integers(2**31)))
         lines = [f"{n}. {'T' if one.is_true else 'F'}" for n, one in enumerate(statements, 1)]
-        letter = asked.question.expected_letter
+        question = asked.question
+        if by_people:
+            question = answered_as(question, label_of(record))
+        letter = question.expected_letter
         claims = [(one.text, one.is_true) for one in statements]
-        claims += [(text, one == letter) for one, text in asked.question.options.items()]
+        claims += [(text, one == letter) for one, text in question.options.items()]
         return Dialogue(asked.prompt, "\n".join([*lines, letter]), tuple(claims))
-    return Dialogue(*draw_decision(record, rng=rng))
+    return Dialogue(*draw_decision(record, rng=rng, by_people=by_people))
 
 
 def _about_rectangle(

@@ -3,14 +3,15 @@
 On CPUs this beats one process with more threads: the kernels of so small a model keep few threads busy.
 """
 
-import os
+import signal
+import socket
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch import distributed, multiprocessing
 
-PORT = "29731"
+ADDRESS = "127.0.0.1"
 
 
 def rank() -> int:
@@ -44,14 +45,23 @@ def run(count: int, work: Callable[..., Any], *arguments: Any) -> None:
     if count == 1:
         work(*arguments)
         return
-    multiprocessing.spawn(_joined, args=(count, work, arguments), nprocs=count)
+    multiprocessing.spawn(_joined, args=(count, free_port(), work, arguments), nprocs=count)
 
 
-def _joined(number: int, count: int, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-    os.environ.setdefault("MASTER_PORT", PORT)
+def free_port() -> int:
+    """Return a port of this machine on which nothing listens, so that trainings side by side do not meet."""
+    with socket.socket() as probe:
+        probe.bind((ADDRESS, 0))
+        return int(probe.getsockname()[1])
+
+
+def _joined(number: int, count: int, port: int, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    # torch interrupts the workers of a parent that ended; started in the background they would not mind
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     torch.set_num_threads(1)
-    distributed.init_process_group("gloo", rank=number, world_size=count)
+    distributed.init_process_group(
+        "gloo", init_method=f"tcp://{ADDRESS}:{port}", rank=number, world_size=count
+    )
     try:
         work(*arguments)
     finally:

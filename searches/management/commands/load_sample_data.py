@@ -1,4 +1,4 @@
-"""``manage.py load_sample_data``: the shipped model, a sample run and the warehouse; may be repeated."""
+"""``manage.py load_sample_data``: the shipped models, a sample run and the warehouse; may be repeated."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class Command(BaseCommand):
     """Loads what the first day needs."""
 
     help = (
-        "Register the shipped model, load the sample run and the warehouse example; what is there already "
+        "Register the shipped models, load the sample run and the warehouse example; what is there already "
         "stays as it is."
     )
 

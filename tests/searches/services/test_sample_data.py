@@ -23,6 +23,7 @@ pytestmark = pytest.mark.django_db
 def fixture(tmp_path, monkeypatch):
     run = start_run(scripted("pocket"), inference_budget=40)
     advance(run)
+    SutRecord.objects.update(is_sample=True)
     wanted = run_digest(run)
     call_command(
         "make_sample_fixture", str(run.pk), folder=tmp_path / "sample", name="A first look", pictures=12
@@ -62,9 +63,48 @@ def test_a_missing_model_leaves_the_run_out_and_says_so(fixture, settings, tmp_p
 
     notes = sample_data.load_sample_data()
 
-    assert notes[0].startswith("The shipped model is not in this copy")
-    assert notes[1] == "The sample run is left out: its system “pocket” is not registered."
+    assert notes[0].startswith("The shipped model “pocket” is not in this copy")
+    assert notes[1].startswith("The shipped model “pocket-early” is not in this copy")
+    assert notes[2] == "The sample run is left out: the shipped model “pocket” is not registered."
     assert SearchRun.objects.count() == 0
+
+
+def test_a_system_of_ones_own_with_the_name_of_a_shipped_one_gets_no_sample_run(fixture):
+    SutRecord.objects.update(is_sample=False)
+
+    notes = sample_data.load_sample_data()
+
+    assert notes[0].startswith("The shipped model “pocket” is left out: a system of your own has that")
+    assert notes[-1] == "The sample run is left out: the shipped model “pocket” is not registered."
+    assert SearchRun.objects.count() == 0
+    assert SutRecord.objects.get(slug="pocket").kind == "scripted"
+
+
+def test_a_model_that_an_earlier_version_registered_is_asked_for_boxes_as_it_was_trained():
+    sut = SutRecord.objects.create(
+        slug="pocket", name="Mine", kind="transformers_local", params={"checkpoint": "shipped:pocket"},
+        is_sample=True,
+    )  # fmt: skip
+
+    first = sample_data.load_sample_data()
+    sut.refresh_from_db()
+    again = sample_data.load_sample_data()
+
+    assert first[0] == "The shipped model “pocket” writes boxes now and is asked for them in its own way."
+    assert sut.params == {"checkpoint": "shipped:pocket", "asking": {"prompt_style": "json_0_1000"}}
+    assert sut.name == "Mine"
+    assert again[0] == "The shipped model “pocket” is registered already."
+
+
+def test_what_a_person_set_for_the_shipped_model_stays():
+    params = {"checkpoint": "shipped:pocket", "asking": {"choice_template": "Look: {question}"}}
+    SutRecord.objects.create(
+        slug="pocket", name="Mine", kind="transformers_local", params=params, is_sample=True
+    )
+
+    sample_data.load_sample_data()
+
+    assert SutRecord.objects.get(slug="pocket").params == params
 
 
 def test_an_unfinished_run_cannot_become_sample_data(tmp_path):
@@ -91,7 +131,7 @@ def test_a_measured_calibration_comes_back_with_its_pictures_and_holds(measured)
 
     sample_data.load_sample_data()
 
-    sut = SutRecord.objects.get()
+    sut = SutRecord.objects.get(slug="pocket")
     assert Calibration.objects.values(*MEASURED).get() == measured
     assert calibration_of(sut).standing == "current"
     assert Blob.objects.count() == len(pictures())
@@ -102,7 +142,7 @@ def test_a_system_that_was_calibrated_here_keeps_what_was_found(measured):
     notes = sample_data.load_sample_data()
 
     assert Calibration.objects.count() == 1
-    assert "Its calibration is loaded." not in notes
+    assert not any("calibration" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +164,7 @@ def test_the_shipped_calibration_fits_the_shipped_model_and_its_pictures():
     values = content["calibration"]
     shipped = {digest_of(one.image_png) for one in pictures()}
     assert {item["image_sha256"] for item in values["items"]} == shipped
-    assert values["asking"] == AskingParams().model_dump(mode="json")
+    assert values["asking"] == AskingParams(prompt_style="json_0_1000").model_dump(mode="json")
     assert values["reader_version"] == READER_VERSION
 
 
