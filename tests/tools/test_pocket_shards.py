@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from tests.tools.pocket_parts import record, seen
 from tools.pocket.shards import (
@@ -10,6 +11,7 @@ from tools.pocket.shards import (
     PictureStore,
     SeenObject,
     read_records,
+    read_shard,
     record_of,
     resized,
     write_shard,
@@ -78,6 +80,24 @@ def test_a_half_written_shard_is_not_read(tmp_path):
     write_shard(tmp_path, 0, pictures, [CONE])
 
     assert (before, store.refresh(), store.records) == (0, 1, [CONE])
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda stem: stem.with_suffix(".json").write_text("["), "is damaged"),
+        (lambda stem: stem.with_suffix(".json").write_text("[{}]"), "is damaged"),
+        (lambda stem: stem.with_suffix(".json").write_text("[]"), "tells of 0 pictures and there are 2"),
+        (lambda stem: stem.with_suffix(".npy").write_bytes(b"\x93NUMPY"), "is damaged"),
+        (lambda stem: stem.with_suffix(".npy").unlink(), "is damaged"),
+    ],
+)
+def test_a_damaged_shard_is_named_with_what_to_do(tmp_path, damage, said):
+    write_shard(tmp_path, 3, np.zeros((2, 4, 4, 3), np.uint8), [record("driving", "cone")] * 2)
+    damage(tmp_path / "shard_0003")
+
+    with pytest.raises(ValueError, match=rf"shard_0003\.json {said}.*delete both halves"):
+        read_shard(tmp_path / "shard_0003.json")
 
 
 def test_refresh_joins_new_shards_of_all_folders_and_skips_those_it_knows(tmp_path):

@@ -1,5 +1,6 @@
 """A phase of training: it goes on exactly where it stopped, and keeps its best state."""
 
+import argparse
 import json
 
 import pytest
@@ -9,7 +10,15 @@ from transformers import AutoModelForImageTextToText
 
 from tests.tools.pocket_parts import SMALL, small_trainee
 from tools.pocket import train
-from tools.pocket.train import EYES, _choose_parts, _load_start, export, kept_tokenizer
+from tools.pocket.train import (
+    EYES,
+    _choose_parts,
+    _load_start,
+    export,
+    kept_tokenizer,
+    open_pictures,
+    train_phase,
+)
 from tools.pocket.training import Phase, PhasePlan, split_parameters
 
 PLAN = PhasePlan(steps=6, rate=1e-2, muon_rate=1e-2, check_steps=3)
@@ -111,6 +120,49 @@ def test_only_the_first_worker_starts_the_log_anew(tmp_path, monkeypatch):
     Phase("new", module, PLAN, tmp_path).run(loss_of(module), lambda: {"score": 1.0})
 
     assert steps_of(tmp_path / "log.jsonl") == [77]
+
+
+def test_a_resumed_phase_remembers_its_best_state(tmp_path):
+    plan = PhasePlan(steps=6, rate=1e-2, muon_rate=1e-2, check_steps=2)
+    module, again = network(), network()
+
+    with pytest.raises(CutError):
+        Phase("cut", module, plan, tmp_path).run(loss_of(module, cut_at=3), lambda: {"score": 0.9})
+    resumed = Phase("cut", again, plan, tmp_path)
+    resumed.resume(tmp_path / "last.pt")
+    resumed.run(loss_of(again), lambda: {"score": 0.1})
+
+    assert resumed.best == 0.9
+    assert torch.load(tmp_path / "best.pt", weights_only=True)["step"] == 2
+
+
+def test_what_was_logged_behind_the_state_is_logged_once(tmp_path):
+    module, again = network(), network()
+    Phase("cut", module, PLAN, tmp_path).run(loss_of(module), lambda: {"score": 1.0})
+    state = torch.load(tmp_path / "last.pt", weights_only=True)
+    torch.save({**state, "step": 3}, tmp_path / "last.pt")
+
+    resumed = Phase("cut", again, PLAN, tmp_path)
+    resumed.resume(tmp_path / "last.pt")
+    cut = steps_of(tmp_path / "log.jsonl")
+    resumed.run(loss_of(again), lambda: {"score": 1.0})
+
+    assert cut == [1, 3, 3]
+    assert steps_of(tmp_path / "log.jsonl") == [1, 3, 3, 6, 6]
+
+
+def test_a_training_that_is_there_is_not_overwritten(tmp_path):
+    (tmp_path / "vision").mkdir()
+    (tmp_path / "vision" / "last.pt").touch()
+    options = argparse.Namespace(out=str(tmp_path), steps=None, batch=None, resume=False)
+
+    with pytest.raises(SystemExit, match="vision has a training: go on with it"):
+        train_phase("vision", options)
+
+
+def test_a_folder_without_pictures_ends_a_training_before_it_begins(tmp_path):
+    with pytest.raises(SystemExit, match=r"No pictures in .*nothing: render them first"):
+        open_pictures([str(tmp_path / "nothing")], side=32)
 
 
 @pytest.mark.parametrize(
