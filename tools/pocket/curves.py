@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
-PANEL_WIDTH, PANEL_HEIGHT, MARGIN = 210, 130, 34
+PANEL_WIDTH, PANEL_HEIGHT, MARGIN = 210, 130, 46
 COLUMNS = 4
 COLOURS = {"driving answer": "#0b6e99", "indoor answer": "#b3541e", "locating": "#4b7f3a"}
 
