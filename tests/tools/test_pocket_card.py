@@ -1,6 +1,7 @@
 """The model card: tables from measured numbers, and the curves as one picture."""
 
 import json
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,6 +16,7 @@ from tools.pocket.card import (
     confusion_table,
     degradation_table,
     kept_log,
+    main,
     parameters_of,
     share_text,
     training_table,
@@ -125,6 +127,45 @@ def test_failure_modes_stand_with_their_fresh_scenes(log):
 
     assert "| driving@1 | `cone` + `far` | 70/100 = 70.0 % [25.0, 75.5] |" in text.splitlines()
     assert "### Failure modes" not in card_text(REPORT, None, name="pocket", parameters=1, notes=[], log=log)
+
+
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    folder, run = tmp_path / "model", tmp_path / "run"
+    folder.mkdir()
+    save_file({"a": np.zeros(5, np.float32)}, folder / "model.safetensors")
+    for phase in PHASES:
+        (run / phase).mkdir(parents=True)
+        (run / phase / "log.jsonl").write_text(json.dumps({**LOG[1], "phase": phase}) + "\n")
+    (tmp_path / "evaluation.json").write_text(json.dumps({**REPORT, "checkpoint": "abc"}))
+
+    def write(fingerprint):
+        info = SimpleNamespace(info=SimpleNamespace(fingerprint=fingerprint))
+        monkeypatch.setattr("tools.pocket.card.opened", lambda _: info)
+        words = ["card", "--name", "pocket", "--folder", str(folder), "--run", str(run)]
+        monkeypatch.setattr("sys.argv", [*words, "--evaluation", str(tmp_path / "evaluation.json")])
+        main()
+
+    return folder, write
+
+
+def test_a_card_and_its_log_are_written_beside_the_weights(shipped):
+    folder, write = shipped
+
+    write("abc")
+
+    assert "# VLM Lab pocket" in (folder / "README.md").read_text()
+    assert len((folder / "training_log.jsonl").read_text().splitlines()) == len(PHASES)
+
+
+def test_an_evaluation_of_other_weights_writes_nothing(shipped, capsys):
+    folder, write = shipped
+
+    with pytest.raises(SystemExit):
+        write("another")
+
+    assert "is about another checkpoint than" in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["model.safetensors"]
 
 
 def test_parameters_are_counted_from_the_weights(tmp_path):

@@ -168,6 +168,13 @@ def test_the_shipped_calibration_fits_the_shipped_model_and_its_pictures():
     assert values["reader_version"] == READER_VERSION
 
 
+def test_the_shipped_run_and_calibration_are_of_one_model():
+    run = json.loads((sample_data.FOLDER / "run.json").read_text(encoding="utf-8"))
+    calibration = json.loads((sample_data.FOLDER / "calibration.json").read_text(encoding="utf-8"))
+
+    assert run["run"]["checkpoint"]["fingerprint"] == calibration["calibration"]["fingerprint"]
+
+
 def test_the_fixture_command_needs_a_run_or_a_calibration():
     with pytest.raises(CommandError, match="Give the number of a run, or --calibration SLUG"):
         call_command("make_sample_fixture")
