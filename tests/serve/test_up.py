@@ -13,6 +13,7 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import pytest
 
+from searches.management.commands.up import default_renderers
 from tests.serve.labs import ROOT, children_of, is_alive, lab_environment, start_lab, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX processes")]
@@ -173,26 +174,30 @@ def test_the_log_holds_neither_the_secret_key_nor_a_used_link(lab):
     assert "Warning" not in lab.log
 
 
+def all_parts_of(lab, *, queue):
+    """Wait for web, worker, renderers and perhaps the queue, which start one after the other."""
+    count = 2 + queue + default_renderers()
+    wait_until(lambda: len(children_of(lab.process.pid)) == count, f"{count} parts run")
+    return list(children_of(lab.process.pid))
+
+
 def test_ctrl_c_stops_all_parts(second_folder):
     lab = start_lab(second_folder, free_port(), "--no-queue")
-    children = list(children_of(lab.process.pid))
+    children = all_parts_of(lab, queue=False)
 
     status = lab.stop()
 
     assert status == 0
-    assert len(children) == 2
     assert not any(map(is_alive, children))
 
 
 def test_a_killed_lab_leaves_no_process_behind_and_can_be_started_again(second_folder):
     lab = start_lab(second_folder, free_port())
-    wait_until(lambda: lab.part("celery"), "the worker runs")
-    children = list(children_of(lab.process.pid))
+    children = all_parts_of(lab, queue=True)
 
     lab.process.kill()
     lab.process.wait()
     wait_until(lambda: not any(map(is_alive, children)), "all parts end", 25)
     again = start_lab(second_folder, lab.port)
 
-    assert len(children) == 3
     assert again.stop() == 0
