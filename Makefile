@@ -41,6 +41,7 @@ bench: setup ## measure everything docs/benchmarks.md reports (about an hour)
 	$(BIN)/python manage.py check_scenes --domain indoor --sets 500 --seed 11
 	PYTHONPATH=. $(BIN)/python benchmarks/render_farm.py --budget 64
 	OMP_NUM_THREADS=2 PYTHONPATH=. $(BIN)/python benchmarks/sut_throughput.py vlmlab/assets/pocket
+	OMP_NUM_THREADS=2 PYTHONPATH=. $(BIN)/python benchmarks/sut_throughput.py vlmlab/assets/pocket --task boxes
 	PYTHONPATH=. $(BIN)/python benchmarks/replies.py
 	PYTHONPATH=. $(BIN)/python benchmarks/engine.py --trials 5000
 	PYTHONPATH=. $(BIN)/python benchmarks/pages.py
