@@ -17,7 +17,7 @@ import numpy as np
 
 from tools.pocket.locating import own_prompt
 from tools.pocket.render import ROOT_SEED
-from tools.pocket.scores import Judged, confusion, malformed, summarised, weakest
+from tools.pocket.scores import LEAST_SIDE, RIGHT_IOU, Judged, confusion, malformed, summarised, weakest
 from tools.pocket.shards import PictureRecord, SeenObject, read_shard
 from vlmlab.core.boxes import iou, set_iou
 from vlmlab.core.conventions import RELATIVE_1000
@@ -36,8 +36,6 @@ from vlmlab.core.suts.kinds import load_sut
 PURPOSE = "pocket-evaluation"
 BATCH = 32
 MOST_NEW_TOKENS = 64
-LEAST_SIDE = 16.0
-RIGHT_IOU = 0.5
 MODEL_SIDE = 160
 
 

@@ -1,4 +1,4 @@
-"""What training looks at to choose a state: greedy answers on validation pictures, read as a search does."""
+"""What training looks at to choose a state: greedy answers on validation pictures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from tools.pocket.augment import as_pixels
 from tools.pocket.claims import certain_statements
 from tools.pocket.locating import own_prompt
 from tools.pocket.packing import Packer
+from tools.pocket.scores import LEAST_SIDE, RIGHT_IOU
 from tools.pocket.shards import PictureStore, SeenObject
 from tools.pocket.trainee import Trainee
 from tools.pocket.training import Readings
@@ -24,8 +25,6 @@ from vlmlab.core.seeding import pick, rng_for
 
 BATCH = 64
 MOST_NEW_TOKENS = 40
-LEAST_SIDE = 16
-RIGHT_IOU = 0.5
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ class Exam:
 
 
 def is_right(question: ExamQuestion, text: str) -> bool:
-    """Return whether a reply is right: its first letter, or boxes with a set IoU of at least 0.5."""
+    """Return whether a reply is right: the letter alone, or boxes with a set IoU of at least 0.5."""
     if question.answer:
         return text.strip() == question.answer
     reading = parse_boxes(text, convention=RELATIVE_1000, image_size=(1000, 1000))

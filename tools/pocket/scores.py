@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from vlmlab.core.stats import clopper_pearson
 
 LEVEL = 0.95
+RIGHT_IOU = 0.5
+LEAST_SIDE = 16.0
+"""Of objects that goals are about: square root of the area in pixels of the model's input."""
 
 
 @dataclass(frozen=True)

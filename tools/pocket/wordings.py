@@ -10,13 +10,13 @@ from tools.pocket.deciding import answered_as, draw_decision, every_question
 from tools.pocket.labelling import label_of
 from tools.pocket.locating import SYNONYMS, WORDINGS, Places, draw_location, joined, labels_of_domain
 from tools.pocket.shards import PictureRecord, SeenObject
+from tools.pocket.tokenizer import MOST_STATEMENTS
 from vlmlab.core.replies.probe_pictures import COLOURS
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS, load_domain
 from vlmlab.core.scenes.recognition import probed, statement_prompt
 from vlmlab.core.seeding import pick
 
 OWN_STATEMENT_SHARE = 0.7
-MOST_STATEMENTS = 8
 STATEMENT_WORDINGS = (
     "True or false? {statement} Answer T or F.",
     "{statement} T or F?",
