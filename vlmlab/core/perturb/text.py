@@ -1,54 +1,39 @@
 """The text operators in the order they act, and how a strategy's severities change a prompt."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, Protocol
 
 import numpy as np
 
-TextFamily = Literal["wording", "additions", "spelling", "form"]
+from vlmlab.core.perturb.text_additions import (
+    DISTRACTOR_INSTRUCTION,
+    FILLER,
+    IRRELEVANT_CONTEXT,
+    POLITENESS,
+)
+from vlmlab.core.perturb.text_form import CASING, PUNCTUATION
+from vlmlab.core.perturb.text_operator import TextFamily, TextOperator, token_probability
+from vlmlab.core.perturb.text_spelling import OCR_CONFUSION, SPELLING_OPERATORS
+from vlmlab.core.perturb.text_wording import HOMOPHONE, SYNONYM, WORD_ORDER
 
+__all__ = ["TEXT_OPERATORS", "TextFamily", "TextOperator", "perturb_text", "token_probability"]
 
-class TextOperator(Protocol):
-    """One way to change a prompt; the same text, severity and generator state give the same text."""
-
-    @property
-    def name(self) -> str:
-        """Key in ``TEXT_OPERATORS``."""
-        ...
-
-    @property
-    def family(self) -> TextFamily:
-        """What kind of change it is."""
-        ...
-
-    @property
-    def parameter_name(self) -> str:
-        """What the severity sets."""
-        ...
-
-    def parameter(self, severity: float) -> float:
-        """Return what a severity in [0, 1] sets; grows with it."""
-        ...
-
-    def apply(
-        self, text: str, severity: float, rng: np.random.Generator, *, protect: Sequence[str] = ()
-    ) -> str:
-        """Return the changed text; at severity 0 the text itself, without a draw.
-
-        Args:
-            text: any text, of any length.
-            severity: in [0, 1].
-            rng: source of every draw.
-            protect: texts that stay as they are wherever they stand in ``text``.
-
-        Raises:
-            ValueError: the severity is outside [0, 1], or a protected text is empty.
-        """
-        ...
-
-
-TEXT_OPERATORS: Mapping[str, TextOperator] = {}
-"""Name -> operator, in the order they act."""
+TEXT_OPERATORS: Mapping[str, TextOperator] = {
+    operator.name: operator
+    for operator in (
+        SYNONYM,
+        HOMOPHONE,
+        WORD_ORDER,
+        FILLER,
+        POLITENESS,
+        IRRELEVANT_CONTEXT,
+        DISTRACTOR_INSTRUCTION,
+        *SPELLING_OPERATORS,
+        CASING,
+        PUNCTUATION,
+        OCR_CONFUSION,
+    )
+}
+"""Name -> operator, in the order they act: what is said, what is added, how it is typed, set and scanned."""
 
 
 def perturb_text(

@@ -1,0 +1,108 @@
+"""Tables of other words for labels: the shipped ones, and the way they are kept."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib import resources
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from vlmlab.core.perturb.text_tokens import words_of
+
+TableKind = Literal["homophone", "synonym"]
+Closeness = Literal["exact", "split", "near", "whole", "part"]
+"""How an alternative was found.
+
+Homophones: ``exact`` (the same phonemes), ``split`` (the same phonemes in two words), ``near`` (one phoneme
+is another that sounds alike). Synonyms: ``whole`` (another name of the thing), ``part`` (another name of what
+one of its words means).
+"""
+
+
+class Alternative(BaseModel):
+    """One other way to say a label."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: str = Field(min_length=1, max_length=200)
+    closeness: Closeness
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """Labels and what may stand in their place.
+
+    Attributes:
+        kind: what the alternatives are.
+        entries: label in small letters -> alternatives, the best first; none is empty.
+    """
+
+    kind: TableKind
+    entries: Mapping[str, tuple[Alternative, ...]]
+
+    def alternatives(self, label: str) -> tuple[str, ...]:
+        """Return what may stand in place of a label, the best first; nothing for an unknown one."""
+        return tuple(one.text for one in self.entries.get(label_key(label), ()))
+
+    def missing(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """Return the labels without an entry, in the order given."""
+        return tuple(label for label in labels if label_key(label) not in self.entries)
+
+    @cached_property
+    def by_first_word(self) -> Mapping[str, tuple[tuple[int, str], ...]]:
+        """First word of a label -> (number of words, label), the longest label first."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for label in sorted(self.entries):
+            spans = words_of(label)
+            if spans and spans[0][0] == 0 and spans[-1][1] == len(label):
+                found.setdefault(label[: spans[0][1]], []).append((len(spans), label))
+        return {first: tuple(sorted(labels, reverse=True)) for first, labels in found.items()}
+
+
+def label_key(label: str) -> str:
+    """Return a label as tables keep it: small letters, single blanks."""
+    return " ".join(label.casefold().split())
+
+
+def table_of(kind: TableKind, entries: Mapping[str, Iterable[Alternative]]) -> WordTable:
+    """Return a table with its labels in the form of ``label_key``; labels without alternatives are left out.
+
+    Raises:
+        ValueError: two labels are the same but for capitals and blanks.
+    """
+    kept: dict[str, tuple[Alternative, ...]] = {}
+    for label, alternatives in entries.items():
+        key = label_key(label)
+        if key in kept:
+            raise ValueError(f"two labels are the same but for capitals and blanks: {label!r}")
+        others = tuple(one for one in alternatives if label_key(one.text) != key)
+        if others:
+            kept[key] = others
+    return WordTable(kind, kept)
+
+
+@lru_cache(maxsize=2)
+def shipped_table(kind: TableKind) -> WordTable:
+    """Return the table that comes with the program: labels of the sample set, of COCO and of ImageNet-1k."""
+    text = resources.files("vlmlab.core.perturb.data").joinpath(f"{kind}s.json").read_text("utf-8")
+    entries: dict[str, dict[Closeness, list[str]]] = json.loads(text)["labels"]
+    return WordTable(
+        kind,
+        {
+            label: tuple(
+                Alternative.model_construct(text=one, closeness=closeness)
+                for closeness, texts in groups.items()
+                for one in texts
+            )
+            for label, groups in entries.items()
+        },
+    )
+
+
+@lru_cache(maxsize=1)
+def label_sets() -> Mapping[str, tuple[str, ...]]:
+    """Return the labels that the shipped tables were made for: ``sample``, ``coco``, ``imagenet``."""
+    text = resources.files("vlmlab.core.perturb.data").joinpath("labels.json").read_text("utf-8")
+    return {name: tuple(labels) for name, labels in json.loads(text)["sets"].items()}
