@@ -1,13 +1,13 @@
-"""Intervals and paired tests for counts, each exact or with its source named."""
+"""Intervals for shares and means, each exact or with its source named."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, sqrt
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from vlmlab.core.checks import check_count, check_probabilities, check_share
+from vlmlab.core.checks import check_count, check_share
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,13 @@ class Interval:
     low: float
     high: float
     level: float
+
+
+class Bounds(NamedTuple):
+    """Two ends of an interval for a share, as a pair."""
+
+    low: float
+    high: float
 
 
 def clopper_pearson(successes: int, total: int, level: float = 0.95) -> Interval:
@@ -54,6 +61,16 @@ def wilson(successes: int, total: int, level: float = 0.95) -> Interval:
     return Interval(low, high, level)
 
 
+def wilson_interval(k: int, n: int, confidence: float = 0.95) -> Bounds:
+    """Return the score interval of ``k`` of ``n`` (Wilson 1927) as a pair; (0, 1) when ``n`` is 0.
+
+    Raises:
+        ValueError: the counts or the confidence are out of range.
+    """
+    interval = wilson(k, n, confidence)
+    return Bounds(interval.low, interval.high)
+
+
 def lower_bound(successes: int, total: int, level: float = 0.95) -> float:
     """Return the exact one-sided lower bound of a share; 5 of 5 gives 0.549 at 95 %.
 
@@ -64,55 +81,6 @@ def lower_bound(successes: int, total: int, level: float = 0.95) -> float:
     if successes == 0:
         return 0.0
     return _beta_quantile(1.0 - level, successes, total - successes + 1)
-
-
-def mcnemar_exact(only_first: int, only_second: int) -> float:
-    """Return the two-sided exact p-value of paired outcomes that differ (McNemar, binomial form).
-
-    Args:
-        only_first: pairs where only the first of two failed.
-        only_second: pairs where only the second failed.
-
-    Raises:
-        ValueError: a count is negative.
-    """
-    check_count("only_first", only_first)
-    check_count("only_second", only_second)
-    total, fewer = only_first + only_second, min(only_first, only_second)
-    tail = float(sum(comb(total, k) for k in range(fewer + 1)) / 2**total)
-    return min(1.0, 2.0 * tail)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for the family-wise error (Holm 1979), in the order given.
-
-    Raises:
-        ValueError: a value is outside [0, 1].
-    """
-    values = check_probabilities("p_values", list(p_values))
-    adjusted = [0.0] * len(values)
-    worst = 0.0
-    for rank, index in enumerate(np.argsort(values, kind="stable")):
-        worst = max(worst, min(1.0, float(values[index]) * (len(values) - rank)))
-        adjusted[int(index)] = worst
-    return adjusted
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for the false discovery rate (Benjamini and Hochberg 1995).
-
-    Raises:
-        ValueError: a value is outside [0, 1].
-    """
-    values = check_probabilities("p_values", list(p_values))
-    adjusted = [0.0] * len(values)
-    best = 1.0
-    order = np.argsort(values, kind="stable")
-    for rank in range(len(values), 0, -1):
-        index = int(order[rank - 1])
-        best = min(best, float(values[index]) * len(values) / rank)
-        adjusted[index] = best
-    return adjusted
 
 
 def bootstrap_interval(
