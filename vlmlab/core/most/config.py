@@ -134,8 +134,10 @@ class MostConfig(BaseModel):
             )
         if self.refine and self.algorithm != "screen":
             raise _refused("refine", "Only screen can be refined. Choose it, or turn this off.")
-        if self.refine and self.generations == 0:
-            raise _refused("generations", "Refining takes at least one generation.")
+        if self.refine and self.early_stop:
+            raise _refused(
+                "refine", "Refining goes on after a failure. Turn “Stop at a failure” off, or this."
+            )
         return self
 
     @property

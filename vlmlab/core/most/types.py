@@ -132,3 +132,26 @@ class StrategySpace(Protocol):
     def initial(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Return ``(count, n)`` strategies to begin with, the zero vector first."""
         ...
+
+
+@dataclass(frozen=True)
+class SearchTarget:
+    """What a search works on: one seed image in one regime, asked of one system.
+
+    Attributes:
+        space: the strategies of the regime.
+        fidelity: how far a strategy moves the input; repeatable.
+        clean_iou: IoU of the answer to the clean input, in (0, 1].
+    """
+
+    space: StrategySpace
+    fidelity: FidelityOf
+    clean_iou: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.clean_iou <= 1.0:
+            raise ValueError(f"clean_iou must be above 0 and at most 1, got {self.clean_iou}")
+
+    def damage(self, outcome: Outcome) -> float:
+        """Return the share of the clean IoU that an answer lost, ``1 - f1`` in [0, 1]; 1 without boxes."""
+        return min(1.0, max(0.0, 1.0 - outcome.iou / self.clean_iou))

@@ -1,0 +1,91 @@
+"""Fidelity before asking: what is known of it is kept, and a strategy that changes too much is weakened."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from vlmlab.core.most.types import Fidelity, FidelityOf, FloatArray, SearchTarget, Strategy, Thresholds
+
+MAX_PROBES = 5  # fidelities measured to weaken one strategy
+NEAR_ENOUGH = 0.05  # share of the strategy by which the weakened one may fall short of the largest
+
+
+class FidelityMemory:
+    """Fidelities of strategies, each measured once.
+
+    Args:
+        measure: the measurement, a pure function.
+        known: fidelities that are stored already, so that a replay measures nothing again.
+    """
+
+    def __init__(self, measure: FidelityOf, *, known: Mapping[Strategy, Fidelity] | None = None) -> None:
+        self._measure = measure
+        self._known: dict[Strategy, Fidelity] = dict(known or {})
+        self._measured = 0
+
+    def __call__(self, strategy: Strategy) -> Fidelity:
+        """Return the fidelity of a strategy."""
+        found = self._known.get(strategy)
+        if found is None:
+            found = self._known[strategy] = self._measure(strategy)
+            self._measured += 1
+        return found
+
+    @property
+    def known(self) -> Mapping[Strategy, Fidelity]:
+        """Everything known so far, in the order it became known."""
+        return self._known
+
+    @property
+    def measured(self) -> int:
+        """How many strategies were measured here."""
+        return self._measured
+
+
+def as_strategy(row: FloatArray) -> Strategy:
+    """Return one row of severities, ``(n,)``, as a strategy; negative zeros become zeros."""
+    return tuple(float(severity) + 0.0 for severity in row)
+
+
+def largest_admissible(row: FloatArray, *, target: SearchTarget, thresholds: Thresholds) -> Strategy:
+    """Return a strategy, or the strongest on its ray towards no perturbation that changes little enough.
+
+    Each probe goes where a straight line between what is known says that the thresholds are met, at least
+    a tenth inside the bracket known so far.
+
+    Args:
+        row: ``(n,)`` severities, repaired already.
+        target: repairs what lies on the ray, and measures it.
+        thresholds: what is close enough.
+
+    Returns:
+        A strategy within the thresholds; no perturbation at all where no probe met one.
+    """
+    strategy = as_strategy(row)
+    measured = target.fidelity(strategy)
+    if thresholds.admits(measured):
+        return strategy
+    best = as_strategy(np.zeros_like(row))
+    low, low_excess, high, high_excess = 0.0, 0.0, 1.0, _excess(measured, thresholds)
+    for _ in range(MAX_PROBES):
+        inside = (1.0 - low_excess) / (high_excess - low_excess) if np.isfinite(high_excess) else 0.5
+        share = low + (high - low) * float(np.clip(inside, 0.1, 0.9))
+        weaker = as_strategy(target.space.repair(share * row[None, :])[0])
+        measured = target.fidelity(weaker)
+        if thresholds.admits(measured):
+            low, low_excess, best = share, _excess(measured, thresholds), weaker
+        else:
+            high, high_excess = share, _excess(measured, thresholds)
+        if high - low <= NEAR_ENOUGH:
+            break
+    return best
+
+
+def _excess(fidelity: Fidelity, thresholds: Thresholds) -> float:
+    """Return the larger distance in thresholds: 1 is just admissible, infinite where the truth is lost."""
+    if not fidelity.is_admissible:
+        return float("inf")
+    return max(
+        fidelity.image_distance / thresholds.image_distance,
+        fidelity.prompt_distance / thresholds.prompt_distance,
+    )
