@@ -112,17 +112,20 @@ class StrategySearch(ABC):
         """Return whether the search has found all that it wanted."""
         return self.config.early_stop and self._first_hit is not None
 
+    def _is_known(self, strategy: Strategy) -> bool:
+        """Return whether a strategy needs no asking: it is decided, or perturbs nothing."""
+        return strategy in self._known or not any(strategy)
+
+    def _fails(self, strategy: Strategy) -> bool:
+        """Return whether a strategy that is known is a failure."""
+        return strategy in self._known and self.thresholds.is_hit(self._known[strategy])
+
     def _admit(self, rows: FloatArray) -> list[Strategy]:
         """Return rows ``(m, n)`` as strategies that may be asked: repaired, and weakened if so configured."""
         repaired = self.target.space.repair(rows)
         if not self.config.fidelity_first:
             return [as_strategy(row) for row in repaired]
-        return [
-            largest_admissible(
-                row, space=self.target.space, fidelity=self.target.fidelity, thresholds=self.thresholds
-            )
-            for row in repaired
-        ]
+        return [largest_admissible(row, target=self.target, thresholds=self.thresholds) for row in repaired]
 
     def _admitted_rows(self, rows: FloatArray) -> FloatArray:
         """Return rows ``(m, n)`` as such strategies, ``(m, n)``."""
