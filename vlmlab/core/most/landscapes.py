@@ -18,13 +18,13 @@ ENOUGH = 1.0  # load from which boxes are certainly wrong: IoU 0.85 exp(-1) = 0.
 class Sensitivity:
     """How one system on paper takes severities.
 
-    The load of a strategy is ``sum(slopes * s ** powers) + sum(pairs * sqrt(s_i s_j))``; the IoU falls as
+    The load of a strategy is ``sum(slopes * s ** powers) + sum(4 * pairs * s_i * s_j)``; the IoU falls as
     ``exp(-load)``, or at once where the load passes a capacity.
 
     Attributes:
         slopes: ``(n,)`` load of each operator alone at severity 1.
         powers: ``(n,)`` above 1 for operators that do nothing until they are strong.
-        pairs: ``(n, n)`` upper triangle, load of two operators that meet.
+        pairs: ``(n, n)`` upper triangle, load of two operators that meet at severity one half each.
         capacity: load that is borne without any loss; None for a gradual fall.
         silence: ``(n,)`` operators that end the boxes: an answer is empty from a sum of 1 on.
         image_distances: ``(n,)`` f2 of each operator alone at severity 1; 0 for text.
@@ -41,9 +41,8 @@ class Sensitivity:
 
     def load(self, severities: FloatArray) -> float:
         """Return the load of ``(n,)`` severities."""
-        roots = np.sqrt(severities)
         alone = float(self.slopes @ severities**self.powers)
-        return alone + float(roots @ self.pairs @ roots)
+        return alone + 4.0 * float(severities @ self.pairs @ severities)
 
     def survival(self, severities: FloatArray) -> float:
         """Return the share of the clean IoU that is left, in [0, 1]."""
@@ -72,12 +71,17 @@ def few_strong(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, F
     for value, count in ((1.0, 3), (0.0, 2)):
         chosen = rng.choice(np.flatnonzero(is_image == value), size=count, replace=False)
         slopes[chosen] = rng.uniform(1.0, 2.5, count)
-    return {"slopes": slopes, "powers": rng.uniform(0.7, 2.0, len(is_image))}
+    return {"slopes": slopes, "powers": rng.uniform(0.8, 2.0, len(is_image))}
+
+
+def many_small(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
+    """Every operator costs a little, and soon more than later: a little of everything breaks the system."""
+    return {"slopes": rng.exponential(0.25, len(is_image)), "powers": rng.uniform(0.4, 0.8, len(is_image))}
 
 
 def additive(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
-    """Every operator costs a little, soon more than later; two to four good ones together break it."""
-    return {"slopes": rng.exponential(0.28, len(is_image)), "powers": rng.uniform(0.35, 0.8, len(is_image))}
+    """Operators add up evenly; a good one alone or two good ones together break the system."""
+    return {"slopes": rng.gamma(2.0, 0.25, len(is_image)), "powers": rng.uniform(0.8, 1.2, len(is_image))}
 
 
 def pairs(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
@@ -121,7 +125,7 @@ def robust(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, Float
 
 FAMILIES: dict[str, Family] = {
     family.__name__: family
-    for family in (few_strong, additive, pairs, threshold, text_helps, falls_silent, robust)
+    for family in (few_strong, many_small, additive, pairs, threshold, text_helps, falls_silent, robust)
 }
 
 

@@ -63,6 +63,7 @@ class ScreenSearch(StrategySearch):
         row = np.array(strategy)
         plan = along_ray(
             lambda share: as_strategy(self.target.space.repair(share * row[None, :])[0]),
+            whole=strategy,
             fails=self._fails,
             steps=self.config.bisection_steps,
         )

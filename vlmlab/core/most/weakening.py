@@ -1,6 +1,7 @@
 """Weaker strategies that still fail: plans that name what to ask next and read what is known."""
 
 from collections.abc import Callable, Generator
+from functools import partial
 
 from vlmlab.core.most.types import Strategy
 
@@ -39,11 +40,12 @@ class RunningPlan:
         return self._wanted
 
 
-def along_ray(weaken: Callable[[float], Strategy], *, fails: Fails, steps: int) -> Plan:
+def along_ray(weaken: Callable[[float], Strategy], *, whole: Strategy, fails: Fails, steps: int) -> Plan:
     """Halve the bracket between no perturbation and all of it.
 
     Args:
-        weaken: maps a share in [0, 1] to a strategy; all of it must fail.
+        weaken: maps a share below 1 to a strategy.
+        whole: all of it; it fails.
         fails: whether a strategy that is known fails.
         steps: strategies looked at; the result is within ``2 ** -steps`` of the ray's weakest failure
             where failing is monotone, and fails in any case.
@@ -54,7 +56,7 @@ def along_ray(weaken: Callable[[float], Strategy], *, fails: Fails, steps: int) 
     Returns:
         The weakest strategy that was seen to fail.
     """
-    low, high, weakest = 0.0, 1.0, weaken(1.0)
+    low, high, weakest = 0.0, 1.0, whole
     for _ in range(steps):
         middle = (low + high) / 2.0
         weaker = weaken(middle)
@@ -120,12 +122,8 @@ def lowest_severities(
     """
     for index in sorted(range(len(strategy)), key=lambda index: (-strategy[index], index)):
         if strategy[index] > 0.0:
-            whole = strategy
-            strategy = yield from along_ray(
-                lambda share, whole=whole, index=index: lowered(whole, index, share),  # type: ignore[misc]  # bound now
-                fails=fails,
-                steps=steps,
-            )
+            weaken = partial(lowered, strategy, index)
+            strategy = yield from along_ray(weaken, whole=strategy, fails=fails, steps=steps)
     return strategy
 
 
