@@ -41,7 +41,7 @@ def mcnemar_exact(b: int, c: int) -> float:
     check_count("c", c)
     total, fewer = b + c, min(b, c)
     tail = sum(comb(total, k) for k in range(fewer + 1))
-    return min(1.0, 2 * tail / 2**total)
+    return min(1.0, float(2 * tail / 2**total))
 
 
 def wilcoxon_signed_rank(x: npt.ArrayLike, y: npt.ArrayLike) -> SignedRank:
@@ -108,7 +108,7 @@ def _counted_p_value(signed: FloatArray, statistic: float) -> float:
         for total in range(reached, rank - 1, -1):
             ways[total] += ways[total - rank]
     tail = sum(ways[: round(2 * statistic) + 1])
-    return min(1.0, 2 * tail / 2 ** len(doubled))
+    return min(1.0, float(2 * tail / 2 ** len(doubled)))
 
 
 def _normal_p_value(ranks: FloatArray, *, n_zeros: int, statistic: float) -> float:
