@@ -1,0 +1,122 @@
+"""Blur: a soft lens, a lens out of focus, a camera that moves sideways or forward during the exposure."""
+
+import math
+
+import numpy as np
+from PIL import Image, ImageFilter
+
+from vlmlab.core.perturb.image_fields import as_pixels
+from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit
+from vlmlab.core.perturb.image_pixelwise import PixelOperator
+
+_ZOOM_DOUBLINGS = 5
+
+
+def gaussian_blur(image: Pixels, sigma: float, _rng: np.random.Generator) -> Pixels:
+    """Blur with a bell of ``sigma`` reference pixels (three box filters, which come close to it)."""
+    radius = sigma * pixels_per_unit(image)
+    return np.array(Image.fromarray(image).filter(ImageFilter.GaussianBlur(radius)))
+
+
+def defocus_blur(image: Pixels, radius: float, _rng: np.random.Generator) -> Pixels:
+    """Spread each point over a disc of ``radius`` reference pixels with a soft edge, through the spectrum."""
+    from scipy import fft  # imported late: it costs a web process time and memory
+
+    height, width = image.shape[:2]
+    disc = _disc(radius * pixels_per_unit(image))
+    margin = disc.shape[0] // 2
+    framed = np.pad(image, ((margin, margin), (margin, margin), (0, 0)), mode="edge")
+    channels = np.ascontiguousarray(framed.transpose(2, 0, 1), dtype=np.float32)
+    size = [fft.next_fast_len(side, real=True) for side in framed.shape[:2]]
+    kernel = np.zeros(size, dtype=np.float32)
+    kernel[: disc.shape[0], : disc.shape[1]] = disc
+    spectrum = fft.rfft2(channels, s=size)
+    # A disc around the origin has a real spectrum, which halves the work.
+    spectrum *= fft.rfft2(np.roll(kernel, (-margin, -margin), axis=(0, 1))).real
+    blurred = fft.irfft2(spectrum, s=size)[:, margin : margin + height, margin : margin + width]
+    return as_pixels(np.ascontiguousarray(blurred.transpose(1, 2, 0), dtype=np.float32))
+
+
+def _disc(radius: float) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    """Return the weights of a disc whose edge falls to 0 over one pixel; a radius of 0 is the identity."""
+    margin = math.ceil(radius)
+    steps = np.arange(-margin, margin + 1, dtype=np.float32)
+    weights = np.clip(radius + 1.0 - np.hypot(steps[:, None], steps[None, :]), 0.0, 1.0)
+    return np.asarray(weights / weights.sum(), dtype=np.float32)
+
+
+def motion_blur(image: Pixels, length: float, rng: np.random.Generator) -> Pixels:
+    """Average a picture over a straight path of ``length`` reference pixels in a drawn direction."""
+    unit = pixels_per_unit(image)
+    angle = rng.uniform(0.0, math.pi)
+    step = max(1.0, unit / 2.0)  # pixels between two exposures
+    half = length * unit / (2.0 * step)
+    whole = math.floor(half)
+    margin = math.ceil((whole + 1) * step)
+    framed = np.pad(image, ((margin, margin), (margin, margin), (0, 0)), mode="edge").astype(np.uint16)
+
+    def shifted(number: int) -> np.ndarray[tuple[int, int, int], np.dtype[np.uint16]]:
+        right = margin + round(number * step * math.cos(angle))
+        down = margin + round(number * step * math.sin(angle))
+        return framed[down : down + image.shape[0], right : right + image.shape[1]]
+
+    total = shifted(0).copy()
+    for number in range(1, whole + 1):
+        total += shifted(number)
+        total += shifted(-number)
+    values = total.astype(np.float32)
+    # The path's two ends count as far as it reaches beyond the last whole step.
+    values += (shifted(whole + 1) + shifted(-whole - 1)) * np.float32(half - whole)
+    values *= np.float32(1.0 / (2.0 * half + 1.0))
+    return as_pixels(values)
+
+
+def zoom_blur(image: Pixels, zoom: float, _rng: np.random.Generator) -> Pixels:
+    """Average a picture over enlargements from 1 to ``1 + zoom``, in equal ratios.
+
+    The mean of 2 n enlargements is the mean of n and of the same, enlarged: five rounds make 32 of them.
+    """
+    height, width = image.shape[:2]
+    ratio = (1.0 + zoom) ** (1.0 / ((1 << _ZOOM_DOUBLINGS) - 1))
+    mean = image
+    for doubling in range(_ZOOM_DOUBLINGS):
+        cut = 0.5 - 0.5 / ratio ** (1 << doubling)
+        frame = (width * cut, height * cut, width * (1.0 - cut), height * (1.0 - cut))
+        near = Image.fromarray(mean).resize((width, height), Image.Resampling.BILINEAR, box=frame)
+        total = mean.astype(np.uint16)
+        total += np.asarray(near)
+        total += np.uint16(doubling % 2)  # halves are rounded up and down in turn
+        mean = (total >> np.uint16(1)).astype(np.uint8)
+    return mean
+
+
+BLUR_OPERATORS = (
+    PixelOperator(
+        "defocus_blur",
+        "blur",
+        Quantity("radius", "radius of the disc in reference pixels", 12.0),
+        "A lens out of focus: every point becomes a disc.",
+        defocus_blur,
+    ),
+    PixelOperator(
+        "gaussian_blur",
+        "blur",
+        Quantity("sigma", "standard deviation in reference pixels", 8.0),
+        "A soft lens: every point becomes a bell.",
+        gaussian_blur,
+    ),
+    PixelOperator(
+        "motion_blur",
+        "blur",
+        Quantity("length", "length of the path in reference pixels", 40.0),
+        "The camera moves sideways while the shutter is open.",
+        motion_blur,
+    ),
+    PixelOperator(
+        "zoom_blur",
+        "blur",
+        Quantity("zoom", "enlargement during the exposure, less 1", 0.5),
+        "The camera moves forward while the shutter is open.",
+        zoom_blur,
+    ),
+)

@@ -1,0 +1,61 @@
+"""What storing a picture does to it: JPEG's quantiser and coarse pixels."""
+
+import io
+from functools import cache
+
+import numpy as np
+from PIL import Image
+
+from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit
+from vlmlab.core.perturb.image_pixelwise import PixelOperator
+
+
+@cache
+def _standard_tables() -> tuple[tuple[int, ...], ...]:
+    """Return the quantiser's tables of ITU-T T.81, annex K, which encoders use unchanged at quality 50."""
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(buffer, "JPEG", quality=50)
+    with Image.open(buffer, formats=("JPEG",)) as image:
+        tables: dict[int, list[int]] = getattr(image, "quantization", {})
+    return tuple(tuple(tables[number]) for number in sorted(tables))
+
+
+def jpeg_compression(image: Pixels, quantiser: float, _rng: np.random.Generator) -> Pixels:
+    """Store a picture as JPEG with the standard tables times ``quantiser``, and read it again.
+
+    Quality q of the usual encoders is 50 / q below 50 and 2 - q / 50 above; colours have half resolution.
+    """
+    scaled = [[min(255, max(1, round(step * quantiser))) for step in table] for table in _standard_tables()]
+    buffer = io.BytesIO()
+    Image.fromarray(image).save(buffer, "JPEG", qtables=scaled, subsampling="4:2:0")
+    with Image.open(buffer, formats=("JPEG",)) as stored:
+        return np.array(stored)
+
+
+def pixelate(image: Pixels, block: float, _rng: np.random.Generator) -> Pixels:
+    """Average blocks of ``block`` reference pixels a side."""
+    height, width = image.shape[:2]
+    side = 1.0 + (block - 1.0) * pixels_per_unit(image)
+    coarse = max(1, round(width / side)), max(1, round(height / side))
+    blocks = Image.fromarray(image).resize(coarse, Image.Resampling.BOX)
+    return np.array(blocks.resize((width, height), Image.Resampling.NEAREST))
+
+
+COMPRESSION_OPERATORS = (
+    PixelOperator(
+        "pixelate",
+        "compression",
+        Quantity("block", "side of a block in reference pixels", 6.0, weakest=1.0),
+        "Coarse pixels, as of a picture that was scaled down and up again.",
+        pixelate,
+    ),
+    PixelOperator(
+        "jpeg_compression",
+        "compression",
+        Quantity(
+            "quantiser", "factor on the standard tables; quality q is 50 / q", 8.0, power=2.0
+        ),
+        "JPEG at low quality: blocks, ringing and pale colours.",
+        jpeg_compression,
+    ),
+)

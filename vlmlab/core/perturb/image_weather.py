@@ -1,0 +1,127 @@
+"""Weather between the scene and the lens: fog, rain and snow, and the sun in the lens."""
+
+import math
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter
+
+from vlmlab.core.perturb.image_fields import as_mask, coarse_shape, painted, smooth_noise
+from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit
+from vlmlab.core.perturb.image_pixelwise import PixelOperator
+
+_AIR_LIGHT = (226, 230, 234)
+_RAIN_LIGHT = (206, 212, 218)
+_SNOW_LIGHT = (246, 248, 252)
+_SUN_LIGHT = (255, 247, 226)
+_REFERENCE_AREA = 448 * 336
+_LARGEST_AREA = 4.0  # in reference pictures; keeps a picture of a single row from millions of drops
+_RAIN_VEIL = 0.6  # optical depth of the heaviest rain
+_STREAKS = 900
+_SNOW_VEIL = 0.7
+_FLAKES = 700
+
+
+def fog(image: Pixels, depth: float, rng: np.random.Generator) -> Pixels:
+    """Mix each pixel with the light of the air: ``exp(-depth)`` of its own is left, in swaths of fog."""
+    shape = coarse_shape(image, 8.0)
+    side = min(shape)
+    swaths = smooth_noise(rng, shape, cell=side / 2.0) + 0.5 * smooth_noise(rng, shape, cell=side / 5.0)
+    thickness = depth * np.exp(0.35 * np.clip(swaths, -2.0, 2.0))
+    return painted(
+        image, _AIR_LIGHT, mask=as_mask(np.asarray(1.0 - np.exp(-thickness), dtype=np.float32), image)
+    )
+
+
+def rain(image: Pixels, rate: float, rng: np.random.Generator) -> Pixels:
+    """Draw streaks of a common slant and a veil; both grow with ``rate``, and drops stay where they were."""
+    height, width = image.shape[:2]
+    unit = pixels_per_unit(image)
+    slant = rng.uniform(-0.35, 0.35)
+    canvas = Image.new("L", (width, height), round(255 * (1.0 - math.exp(-_RAIN_VEIL * rate))))
+    draw = ImageDraw.Draw(canvas)
+    drops = rng.random((_count(_STREAKS, image), 4))
+    lengths = (8.0 + 26.0 * drops[:, 2] ** 2) * unit
+    left, top = drops[:, 0] * (width + lengths) - lengths / 2.0, drops[:, 1] * (height + lengths) - lengths
+    right, bottom = left + lengths * (slant + 0.04 * (drops[:, 3] - 0.5)), top + lengths
+    ends = np.stack([left, top, right, bottom], axis=1)
+    breadth = max(1, round(1.2 * unit))
+    for end, opacity in _fallen(ends, drops[:, 3], rate):
+        draw.line(end, fill=round(255 * (0.45 + 0.4 * opacity)), width=breadth)
+    return painted(image, _RAIN_LIGHT, mask=canvas.filter(ImageFilter.GaussianBlur(0.5 * unit)))
+
+
+def snow(image: Pixels, rate: float, rng: np.random.Generator) -> Pixels:
+    """Draw flakes, few of them near and large, and a white veil; both grow with ``rate``."""
+    height, width = image.shape[:2]
+    unit = pixels_per_unit(image)
+    canvas = Image.new("L", (width, height), round(255 * (1.0 - math.exp(-_SNOW_VEIL * rate))))
+    draw = ImageDraw.Draw(canvas)
+    flakes = rng.random((_count(_FLAKES, image), 4))
+    radii = (1.0 + 1.5 * flakes[:, 2] + 4.0 * flakes[:, 2] ** 12) * unit
+    x, y = flakes[:, 0] * width, flakes[:, 1] * height
+    ends = np.stack([x - radii, y - radii, x + radii, y + radii], axis=1)
+    for end, opacity in _fallen(ends, flakes[:, 3], rate):
+        draw.ellipse(end, fill=round(255 * (0.75 + 0.25 * opacity)))
+    return painted(image, _SNOW_LIGHT, mask=canvas.filter(ImageFilter.GaussianBlur(0.8 * unit)))
+
+
+def sun_glare(image: Pixels, strength: float, rng: np.random.Generator) -> Pixels:
+    """Add the glare of a low sun at a drawn place in the upper half: a core, a halo and a veil."""
+    height, width = image.shape[:2]
+    rows, columns = coarse_shape(image, 4.0)
+    x, y = rng.uniform(0.1, 0.9) * width, rng.uniform(0.05, 0.4) * height
+    across = (np.arange(columns, dtype=np.float32) + 0.5) * np.float32(width / columns) - np.float32(x)
+    down = (np.arange(rows, dtype=np.float32) + 0.5) * np.float32(height / rows) - np.float32(y)
+    distance = np.hypot(across[None, :], down[:, None]) / np.float32(math.hypot(height, width))
+    core, halo = np.exp(-((distance / 0.06) ** 2)), 1.0 / (1.0 + (distance / 0.14) ** 2)
+    light = strength * (2.0 * core + halo)
+    return painted(image, _SUN_LIGHT, mask=as_mask(np.asarray(1.0 - np.exp(-light), dtype=np.float32), image))
+
+
+def _count(per_reference: int, image: Pixels) -> int:
+    """Return how many drops of heaviest weather fall before a picture of this shape."""
+    area = image.shape[0] * image.shape[1] / pixels_per_unit(image) ** 2 / _REFERENCE_AREA
+    return math.ceil(per_reference * min(area, _LARGEST_AREA))
+
+
+def _fallen(
+    ends: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    opacities: np.ndarray[tuple[int], np.dtype[np.float64]],
+    rate: float,
+) -> list[tuple[tuple[float, float, float, float], float]]:
+    """Return the first of all drops, as many as a share ``rate`` of them."""
+    count = math.ceil(rate * len(ends))
+    corners = [(row[0], row[1], row[2], row[3]) for row in ends[:count].tolist()]
+    return list(zip(corners, opacities[:count].tolist(), strict=True))
+
+
+SKY_OPERATORS = (
+    PixelOperator(
+        "fog",
+        "weather",
+        Quantity("depth", "mean optical depth: exp(-depth) of the scene's light is left", 2.5),
+        "Fog in swaths.",
+        fog,
+    ),
+    PixelOperator(
+        "rain",
+        "weather",
+        Quantity("rate", "share of the heaviest rain's drops", 1.0),
+        "Streaks of rain and a grey veil.",
+        rain,
+    ),
+    PixelOperator(
+        "snow",
+        "weather",
+        Quantity("rate", "share of the heaviest snow's flakes", 1.0),
+        "Falling flakes and a white veil.",
+        snow,
+    ),
+    PixelOperator(
+        "sun_glare",
+        "weather",
+        Quantity("strength", "light of the glare's halo, as an optical depth", 4.0),
+        "A low sun in the lens.",
+        sun_glare,
+    ),
+)
