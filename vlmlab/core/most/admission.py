@@ -7,7 +7,8 @@ import numpy as np
 from vlmlab.core.most.types import Fidelity, FidelityOf, FloatArray, SearchTarget, Strategy, Thresholds
 
 MAX_PROBES = 5  # fidelities measured to weaken one strategy
-NEAR_ENOUGH = 0.05  # share of the strategy by which the weakened one may fall short of the largest
+GRID = 64  # shares are multiples of 1/64: a distance that differs in its last digits asks the same
+NEAR_ENOUGH = 3  # of these, by which the weakened strategy may fall short of the largest
 
 
 class FidelityMemory:
@@ -51,7 +52,7 @@ def largest_admissible(row: FloatArray, *, target: SearchTarget, thresholds: Thr
     """Return a strategy, or the strongest on its ray towards no perturbation that changes little enough.
 
     Each probe goes where a straight line between what is known says that the thresholds are met, at least
-    a tenth inside the bracket known so far.
+    a tenth inside the bracket; after a probe that was still too far, no higher than half way.
 
     Args:
         row: ``(n,)`` severities, repaired already.
@@ -66,16 +67,18 @@ def largest_admissible(row: FloatArray, *, target: SearchTarget, thresholds: Thr
     if thresholds.admits(measured):
         return strategy
     best = as_strategy(np.zeros_like(row))
-    low, low_excess, high, high_excess = 0.0, 0.0, 1.0, _excess(measured, thresholds)
+    low, low_excess, high, high_excess = 0, 0.0, GRID, _excess(measured, thresholds)
+    highest = 0.9
     for _ in range(MAX_PROBES):
         inside = (1.0 - low_excess) / (high_excess - low_excess) if np.isfinite(high_excess) else 0.5
-        share = low + (high - low) * float(np.clip(inside, 0.1, 0.9))
-        weaker = as_strategy(target.space.repair(share * row[None, :])[0])
+        place = low + (high - low) * min(highest, max(0.1, inside))
+        share = min(high - 1, max(low + 1, round(place)))
+        weaker = as_strategy(target.space.repair(share / GRID * row[None, :])[0])
         measured = target.fidelity(weaker)
         if thresholds.admits(measured):
-            low, low_excess, best = share, _excess(measured, thresholds), weaker
+            low, low_excess, best, highest = share, _excess(measured, thresholds), weaker, 0.9
         else:
-            high, high_excess = share, _excess(measured, thresholds)
+            high, high_excess, highest = share, _excess(measured, thresholds), 0.5
         if high - low <= NEAR_ENOUGH:
             break
     return best

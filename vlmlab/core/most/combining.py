@@ -51,7 +51,8 @@ class DamageModel:
         chosen = np.array(sorted(strongest), dtype=np.int64)
         rows, columns = np.triu_indices(len(chosen), k=1)
         self._first, self._second = chosen[rows], chosen[columns]
-        self._mean = self._factor = np.zeros(0)
+        self._mean: FloatArray = np.zeros(0)
+        self._factor: FloatArray = np.zeros((0, 0))
 
     def features(self, rows: FloatArray) -> FloatArray:
         """Return ``(m, n + pairs)``: severities, and geometric means of pairs, both in severities."""

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vlmlab.core.complaints import checked_settings
+from vlmlab.core.most.genotype import LARGEST_INITIAL_SEVERITY, PERTURBATION_BUDGET, SMALLEST_SEVERITY
 from vlmlab.core.most.types import REGIMES, Regime, Thresholds
 
 Algorithm = Literal["screen", "nsga2", "random"]
@@ -46,11 +47,11 @@ class MostConfig(BaseModel):
         description="Questions asked together. More is faster on an API but lets the search learn later.",
     )  # fmt: skip
     perturbation_budget: float = Field(
-        default=1.0, gt=0.0, le=100.0, title="Perturbation budget",
+        default=PERTURBATION_BUDGET, gt=0.0, le=100.0, title="Perturbation budget",
         description="Sum of the severities of a strategy, over image and text together.",
     )  # fmt: skip
     smallest_severity: float = Field(
-        default=0.02, ge=0.0, lt=1.0, title="Smallest severity",
+        default=SMALLEST_SEVERITY, ge=0.0, lt=1.0, title="Smallest severity",
         description="A severity below this is none.",
     )  # fmt: skip
     baseline_iou: float = Field(
@@ -102,7 +103,7 @@ class MostConfig(BaseModel):
         description="nsga2: generations after the first; also those after the screen, see below.",
     )  # fmt: skip
     largest_initial_severity: float = Field(
-        default=0.1, gt=0.0, le=1.0, title="Largest initial severity",
+        default=LARGEST_INITIAL_SEVERITY, gt=0.0, le=1.0, title="Largest initial severity",
         description="nsga2: severities of the first generation are drawn between 0 and this.",
     )  # fmt: skip
     most_operators: int = Field(
