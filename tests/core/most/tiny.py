@@ -1,11 +1,10 @@
-"""A space small enough to work by hand, systems that fail for one reason, and ways to play a search."""
+"""Strategies few enough to work by hand, systems that fail for one reason, and ways to play a search."""
 
 from collections.abc import Callable
 
-import numpy as np
-
 from vlmlab.core.most.admission import FidelityMemory
 from vlmlab.core.most.config import MostConfig
+from vlmlab.core.most.genotype import OperatorSpace
 from vlmlab.core.most.landscapes import Landscape
 from vlmlab.core.most.search import build_search
 from vlmlab.core.most.types import AnswerStatus, Fidelity, Outcome, Query, SearchTarget
@@ -13,26 +12,10 @@ from vlmlab.core.most.types import AnswerStatus, Fidelity, Outcome, Query, Searc
 Answer = Callable[[Query], Outcome]
 
 
-class TinySpace:
-    """Severities from 0.02 on, with a sum of at most the budget."""
-
-    def __init__(self, count: int = 4, *, budget: float = 1.0, smallest: float = 0.02, names=()):
-        self.operators = tuple(names) or tuple(f"operator_{number}" for number in range(count))
-        self.budget = budget
-        self.smallest = smallest
-
-    def repair(self, severities):
-        rows = np.clip(severities, 0.0, 1.0)
-        rows = np.where(rows < self.smallest, 0.0, rows)
-        sums = rows.sum(axis=1, keepdims=True)
-        is_over = sums > self.budget * (1.0 + 1e-12)
-        rows = np.where(is_over, rows * self.budget / np.where(is_over, sums, 1.0), rows)
-        return np.where(rows < self.smallest, 0.0, rows)
-
-    def initial(self, count, rng):
-        rows = self.repair(rng.uniform(0.0, 0.1, size=(count, len(self.operators))))
-        rows[0] = 0.0
-        return rows
+def tiny_space(count: int = 4, **values) -> OperatorSpace:
+    """Two text operators after the image operators."""
+    names = tuple(f"operator_{number}" for number in range(count))
+    return OperatorSpace(names[:-2], names[-2:], **values)
 
 
 def harmless(strategy) -> Fidelity:
@@ -55,14 +38,13 @@ def fails_from(index: int, severity: float, fidelity=harmless) -> Answer:
 
 
 def tiny_search(space=None, *, fidelity=harmless, run_seed: int = 0, clean_iou: float = 0.8, **values):
-    target = SearchTarget(space or TinySpace(), fidelity, clean_iou)
+    target = SearchTarget(space or tiny_space(), fidelity, clean_iou)
     return build_search(MostConfig(**values), target=target, run_seed=run_seed)
 
 
 def landscape_search(world: Landscape, *, run_seed: int = 0, **values):
-    space = TinySpace(names=world.operators)
     return tiny_search(
-        space,
+        OperatorSpace(world.operators, ()),
         fidelity=FidelityMemory(world.fidelity),
         run_seed=run_seed,
         clean_iou=world.clean_iou,

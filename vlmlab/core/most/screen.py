@@ -135,7 +135,7 @@ class ScreenSearch(StrategySearch):
 
     def _combiner(self, reach: Reach) -> Combiner:
         answered = self.answered
-        rows = np.array([outcome.query.strategy for outcome in answered])
+        rows = np.array([outcome.query.strategy for outcome in answered]).reshape(-1, len(reach.severities))
         damages = np.array([self._seen_damage(outcome) for outcome in answered])
         alone = {outcome.query.strategy: damage for outcome, damage in zip(answered, damages, strict=True)}
         ranked = sorted(self._largest, key=lambda index: (-alone.get(self._largest[index], 0.0), index))
@@ -158,7 +158,7 @@ class ScreenSearch(StrategySearch):
 
     def _bred(self, room: int) -> Sequence[Strategy]:
         """Return members of the generation that refines, none when this search does not refine."""
-        if not self._is_refining():
+        if not self._is_refining() or not self.answered:
             return []
         if self._generations is None:
             self._generations = Generations(
