@@ -59,13 +59,13 @@ def test_image_distance_by_hand():
     assert image_distance(spot, black) == image_distance(black, spot)
 
 
-def test_image_distance_of_a_large_picture_is_exact_to_six_digits():
+def test_image_distance_of_a_large_picture_is_exact():
     rng = np.random.default_rng(0)
     first, second = rng.integers(0, 256, (2, 300, 1001, 3), dtype=np.uint8)
 
-    exact = int((first.astype(np.int64) - second).ravel() @ (first.astype(np.int64) - second).ravel())
+    exact = int(((first.astype(np.int64) - second) ** 2).sum())
 
-    assert image_distance(first, second) == pytest.approx((exact / first.size) ** 0.5 / 255, rel=1e-6)
+    assert image_distance(first, second) == pytest.approx((exact / first.size) ** 0.5 / 255, rel=1e-12)
 
 
 def test_image_distance_takes_views():

@@ -12,7 +12,7 @@ PixelArray = npt.NDArray[np.uint8]
 Embed = Callable[[str], npt.NDArray[np.floating]]
 """A text as a vector ``(d,)``, always the same one for the same text."""
 _REMEMBERED_PROMPTS = 10_000
-_ROWS = 64
+_ROWS = 16
 
 
 class Objectives(NamedTuple):
@@ -77,9 +77,9 @@ def image_distance(original: PixelArray, perturbed: PixelArray) -> float:
     if original.dtype != np.uint8 or perturbed.dtype != np.uint8:
         raise ValueError(f"original and perturbed must be uint8, got {original.dtype} {perturbed.dtype}")
     total = 0.0
-    for top in range(0, len(original), _ROWS):  # in parts, so that single precision loses nothing
+    for top in range(0, len(original), _ROWS):  # in parts that stay in the cache
         rows = slice(top, top + _ROWS)
-        difference = np.subtract(perturbed[rows], original[rows], dtype=np.float32).ravel()
+        difference = np.subtract(perturbed[rows], original[rows], dtype=np.float64).ravel()
         total += float(difference @ difference)
     return float(np.sqrt(total / original.size) / 255.0)
 
