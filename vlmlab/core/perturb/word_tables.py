@@ -12,12 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from vlmlab.core.perturb.text_tokens import words_of
 
 TableKind = Literal["homophone", "synonym"]
-Closeness = Literal["exact", "split", "near", "whole", "part"]
+Closeness = Literal["exact", "split", "respelled", "near", "whole", "part", "scientific"]
 """How an alternative was found.
 
-Homophones: ``exact`` (the same phonemes), ``split`` (the same phonemes in two words), ``near`` (one phoneme
-is another that sounds alike). Synonyms: ``whole`` (another name of the thing), ``part`` (another name of what
-one of its words means).
+Homophones: ``exact`` (a word with the same phonemes), ``split`` (two words with the same phonemes),
+``respelled`` (no word, but read out alike), ``near`` (a word with one phoneme that is easily mistaken).
+Synonyms: ``whole`` (another name of the thing), ``part`` (one of its words is replaced by a synonym of its own),
+``scientific`` (the name of the species).
 """
 
 

@@ -1,0 +1,1 @@
+"""Tables of homophones and synonyms, and the labels they were made for."""
