@@ -5,6 +5,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from vlmlab.core.perturb.geometry import Displacement, FloatArray, Warp
+from vlmlab.core.perturb.image_fields import mean_colour
 from vlmlab.core.perturb.image_operator import Pixels
 
 Masks = npt.NDArray[np.bool_]
@@ -19,10 +20,11 @@ def warped_image(image: Pixels, warp: Warp) -> Pixels:
     a thing twice.
     """
     height, width = image.shape[:2]
-    red, green, blue = (round(mean) for mean in image.reshape(-1, 3).mean(axis=0).tolist())
+    picture = Image.fromarray(image)
+    red, green, blue = (round(mean) for mean in mean_colour(picture))
     if warp.displacement is not None:
         return _displaced(image, warp.backward_matrix(), warp.displacement, fill=(red, green, blue))
-    moved = Image.fromarray(image).transform(
+    moved = picture.transform(
         (width, height),
         Image.Transform.PERSPECTIVE,
         warp.backward_matrix().ravel()[:8].tolist(),
@@ -83,28 +85,51 @@ def _displaced(
     height, width = image.shape[:2]
     x, y = _sources(backward, displacement, (height, width))
     outside = (x < 0.0) | (x >= width) | (y < 0.0) | (y >= height)
-    words = np.zeros((height, width, 4), dtype=np.uint8)
-    words[..., :3] = image
-    packed = words.view(np.uint32).ravel()
-    across = np.clip(np.rint((x - np.float32(0.5)) * 256.0), 0, (width - 1) * 256).astype(np.int32)
-    down = np.clip(np.rint((y - np.float32(0.5)) * 256.0), 0, (height - 1) * 256).astype(np.int32)
-    first = (down >> 8) * width + (across >> 8)
-    next_column = (across >> 8 < width - 1).astype(np.int32)
-    next_row = np.where(down >> 8 < height - 1, width, 0).astype(np.int32)
-    right, low = (across & 255).astype(np.uint32), (down & 255).astype(np.uint32)
-    both = right * low >> np.uint32(8)
+    across, down = _in_256ths(x, width), _in_256ths(y, height)
+    stride = width + 1
+    packed = _packed(image)
+    first = (down >> 8).astype(np.intp)
+    first *= stride
+    first += across >> 8
+    right, low = (across & 255).view(np.uint32), (down & 255).view(np.uint32)
+    both = right * low
+    both >>= np.uint32(8)
     corners = (
-        (first, np.uint32(256) - right - low + both),
-        (first + next_column, right - both),
-        (first + next_row, low - both),
-        (first + next_row + next_column, both),
+        (0, np.uint32(256) - right - low + both),
+        (1, right - both),
+        (stride, low - both),
+        (stride + 1, both),
     )
     even, odd = np.full_like(right, _HALVES), np.full_like(right, _HALVES)
-    for places, weights in corners:
-        taken = packed[places]
-        even += (taken & _LANES) * weights
-        odd += (taken >> np.uint32(8) & _LANES) * weights
-    mixed = (even >> np.uint32(8) & _LANES) | (odd & ~_LANES)
-    pixels = mixed.view(np.uint8).reshape(height, width, 4)[..., :3].copy()
+    for step, weights in corners:
+        taken = packed[step:].take(first)
+        pair = taken & _LANES
+        pair *= weights
+        even += pair
+        taken >>= np.uint32(8)
+        taken &= _LANES
+        taken *= weights
+        odd += taken
+    even >>= np.uint32(8)
+    even &= _LANES
+    odd &= ~_LANES
+    even |= odd
+    pixels = np.ascontiguousarray(even.view(np.uint8).reshape(height, width, 4)[..., :3])
     pixels[outside] = fill
     return pixels
+
+
+def _in_256ths(positions: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.int32]:
+    """Return places between pixel centres in 256ths of a pixel, the border's centre beyond it."""
+    scaled = positions * np.float32(256.0)
+    scaled -= np.float32(127.5)  # half a pixel to the centres, and half a step for rounding
+    return np.clip(scaled, 0.0, 256.0 * (side - 1), out=scaled).astype(np.int32)
+
+
+def _packed(image: Pixels) -> npt.NDArray[np.uint32]:
+    """Return a picture's colours as words, row after row, with its last row and column twice."""
+    height, width = image.shape[:2]
+    words = np.zeros((height + 1, width + 1, 4), dtype=np.uint8)
+    words[:-1, :-1, :3] = image
+    words[-1], words[:, -1] = words[-2], words[:, -2]
+    return words.view(np.uint32).ravel()

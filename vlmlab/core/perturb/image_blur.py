@@ -5,7 +5,7 @@ import math
 import numpy as np
 from PIL import Image, ImageFilter
 
-from vlmlab.core.perturb.image_fields import as_pixels
+from vlmlab.core.perturb.image_fields import Field, as_pixels
 from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit
 from vlmlab.core.perturb.image_pixelwise import PixelOperator
 
@@ -19,25 +19,44 @@ def gaussian_blur(image: Pixels, sigma: float, _rng: np.random.Generator) -> Pix
 
 
 def defocus_blur(image: Pixels, radius: float, _rng: np.random.Generator) -> Pixels:
-    """Spread each point over a disc of ``radius`` reference pixels with a soft edge, through the spectrum."""
+    """Spread each point over a disc of ``radius`` reference pixels with a soft edge.
+
+    Large discs are spread in a picture that is scaled down until they have five to ten pixels: they leave
+    nothing that would need more.
+    """
+    height, width = image.shape[:2]
+    length = radius * pixels_per_unit(image)
+    factor = max(1, int(length / 5.0))
+    if factor == 1:
+        return _spread(image, _disc(length))
+    small = np.asarray(Image.fromarray(image).reduce(factor))
+    blurred = Image.fromarray(_spread(small, _disc(length / factor)))
+    # A last block that is not full stands for less than a whole pixel.
+    frame = (0.0, 0.0, width / factor, height / factor)
+    return np.array(blurred.resize((width, height), Image.Resampling.BILINEAR, box=frame))
+
+
+def _spread(image: Pixels, kernel: Field) -> Pixels:
+    """Return a picture convolved with a symmetric kernel of odd sides, through the spectrum."""
     from scipy import fft  # imported late: it costs a web process time and memory
 
     height, width = image.shape[:2]
-    disc = _disc(radius * pixels_per_unit(image))
-    margin = disc.shape[0] // 2
+    margin = kernel.shape[0] // 2
     framed = np.pad(image, ((margin, margin), (margin, margin), (0, 0)), mode="edge")
-    channels = np.ascontiguousarray(framed.transpose(2, 0, 1), dtype=np.float32)
     size = [fft.next_fast_len(side, real=True) for side in framed.shape[:2]]
-    kernel = np.zeros(size, dtype=np.float32)
-    kernel[: disc.shape[0], : disc.shape[1]] = disc
-    spectrum = fft.rfft2(channels, s=size)
-    # A disc around the origin has a real spectrum, which halves the work.
-    spectrum *= fft.rfft2(np.roll(kernel, (-margin, -margin), axis=(0, 1))).real
-    blurred = fft.irfft2(spectrum, s=size)[:, margin : margin + height, margin : margin + width]
-    return as_pixels(np.ascontiguousarray(blurred.transpose(1, 2, 0), dtype=np.float32))
+    channels = np.zeros((3, *size), dtype=np.float32)
+    channels[:, : framed.shape[0], : framed.shape[1]] = framed.transpose(2, 0, 1)
+    weights = np.zeros(size, dtype=np.float32)
+    weights[: kernel.shape[0], : kernel.shape[1]] = kernel
+    spectrum = fft.rfft2(channels, overwrite_x=True)
+    # A kernel that is symmetric around the origin has a real spectrum, which halves the work.
+    spectrum *= fft.rfft2(np.roll(weights, (-margin, -margin), axis=(0, 1))).real
+    blurred = fft.irfft2(spectrum, s=size, overwrite_x=True)
+    inner = blurred[:, margin : margin + height, margin : margin + width]
+    return as_pixels(np.ascontiguousarray(inner.transpose(1, 2, 0)))
 
 
-def _disc(radius: float) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+def _disc(radius: float) -> Field:
     """Return the weights of a disc whose edge falls to 0 over one pixel; a radius of 0 is the identity."""
     margin = math.ceil(radius)
     steps = np.arange(-margin, margin + 1, dtype=np.float32)

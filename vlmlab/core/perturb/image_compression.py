@@ -52,9 +52,7 @@ COMPRESSION_OPERATORS = (
     PixelOperator(
         "jpeg_compression",
         "compression",
-        Quantity(
-            "quantiser", "factor on the standard tables; quality q is 50 / q", 8.0, power=2.0
-        ),
+        Quantity("quantiser", "factor on the standard tables; quality q is 50 / q", 8.0, power=2.0),
         "JPEG at low quality: blocks, ringing and pale colours.",
         jpeg_compression,
     ),

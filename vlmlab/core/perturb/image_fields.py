@@ -78,6 +78,13 @@ def as_mask(shares: Field, image: Pixels) -> Image.Image:
     return mask if mask.size == size else mask.resize(size, Image.Resampling.BILINEAR)
 
 
+def mean_colour(image: Image.Image) -> tuple[float, float, float]:
+    """Return the mean of each channel of a picture, from its histogram."""
+    counts = np.array(image.histogram(), dtype=np.float64).reshape(3, 256)
+    red, green, blue = (counts @ np.arange(256.0) / counts.sum(axis=1)).tolist()
+    return red, green, blue
+
+
 def painted(image: Pixels, paint: Colour | Image.Image, *, mask: Image.Image) -> Pixels:
     """Return a picture painted over with a colour or another picture, as far as the mask says."""
     canvas = Image.fromarray(image)

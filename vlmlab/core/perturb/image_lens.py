@@ -1,22 +1,29 @@
 """What sits on the lens: frost that grows from the border, and splashes of mud."""
 
 import numpy as np
-from PIL import Image
+import numpy.typing as npt
+from PIL import Image, ImageDraw, ImageFilter
 
 from vlmlab.core.perturb.image_fields import (
+    Field,
     as_mask,
     as_pixels,
     coarse_shape,
     painted,
     smooth_noise,
     smooth_step,
+    standard_normals,
 )
 from vlmlab.core.perturb.image_operator import Pixels, Quantity
 from vlmlab.core.perturb.image_pixelwise import PixelOperator
 
 _MUD = (78, 64, 50)
 _MUD_OPACITY = 0.92
-_ICE_OPACITY = 0.85
+_ICE_OPACITY = 0.95
+_CRYSTALS = 130
+_BRANCHES = (0.25, 0.45, 0.65)  # where side needles start, along the needle
+
+FloatArray = npt.NDArray[np.float64]
 
 
 def frost(image: Pixels, reach: float, rng: np.random.Generator) -> Pixels:
@@ -31,21 +38,45 @@ def frost(image: Pixels, reach: float, rng: np.random.Generator) -> Pixels:
     rows, columns = coarse_shape(image, 2.0)
     side = min(rows, columns)
     ragged = smooth_noise(rng, (rows, columns), cell=side / 5.0)
-    needles = smooth_noise(rng, (rows, columns), cell=side / 14.0)
-    grains = smooth_noise(rng, (rows, columns), cell=side / 60.0)
-    ridges = np.exp(-4.0 * np.abs(needles)) + 0.6 * np.exp(
-        -3.0 * np.abs(grains)
-    )  # bright where a field turns
+    shine = _crystals(rng, (rows, columns))
     depth = _depth(rows, columns) + 0.5 / (1.0 + np.exp(-2.0 * ragged))
+    depth -= depth.min()  # the first ice appears at once
     grown = smooth_step(np.asarray((reach - depth) / 0.35, dtype=np.float32))
-    shine = np.clip(ridges, 0.0, 1.0)
-    mask = as_mask(np.asarray(_ICE_OPACITY * grown * (0.6 + 0.4 * shine), dtype=np.float32), image)
-    grey = Image.fromarray(as_pixels(np.asarray(168.0 + 84.0 * shine, dtype=np.float32)))
+    mask = as_mask(np.asarray(_ICE_OPACITY * grown * (0.7 + 0.3 * shine), dtype=np.float32), image)
+    grey = Image.fromarray(as_pixels(np.asarray(175.0 + 78.0 * shine, dtype=np.float32)))
     bluish = Image.merge("RGB", (grey.point(_shaded(0.93)), grey.point(_shaded(0.98)), grey))
     return painted(image, bluish.resize(mask.size, Image.Resampling.BILINEAR), mask=mask)
 
 
-def _depth(rows: int, columns: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+def _crystals(rng: np.random.Generator, shape: tuple[int, int]) -> Field:
+    """Return the shine of ice in [0, 1]: needles with side needles at 60 degrees, over fine grains."""
+    rows, columns = shape
+    draws = rng.random((_CRYSTALS, 4))
+    base = draws[:, :2] * (columns, rows)
+    angle = 2.0 * np.pi * draws[:, 2]
+    axis = (
+        np.stack([np.cos(angle), np.sin(angle)], axis=1) * ((0.05 + 0.2 * draws[:, 3]) * min(shape))[:, None]
+    )
+    turned = [_turned(axis, side * np.pi / 3.0) for side in (-1.0, 1.0)]
+    canvas = Image.new("L", (columns, rows), 0)
+    draw = ImageDraw.Draw(canvas)
+    lines = [np.concatenate([base, base + axis], axis=1)]
+    for part in _BRANCHES:
+        root = base + part * axis
+        lines += [np.concatenate([root, root + 0.7 * (1.0 - part) * branch], axis=1) for branch in turned]
+    for x, y, end_x, end_y in np.concatenate(lines).tolist():
+        draw.line((x, y, end_x, end_y), fill=255)
+    needles = np.asarray(canvas.filter(ImageFilter.GaussianBlur(0.6)), dtype=np.float32) / np.float32(150.0)
+    grains = 0.15 + 0.1 * standard_normals(rng, shape)
+    return np.asarray(np.clip(needles + grains, 0.0, 1.0), dtype=np.float32)
+
+
+def _turned(vectors: FloatArray, angle: float) -> FloatArray:
+    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    return vectors @ turn
+
+
+def _depth(rows: int, columns: int) -> Field:
     """Return 0 at the border and 1 in the centre."""
     down = 1.0 - np.abs(2.0 * (np.arange(rows, dtype=np.float32) + 0.5) / rows - 1.0)
     across = 1.0 - np.abs(2.0 * (np.arange(columns, dtype=np.float32) + 0.5) / columns - 1.0)
@@ -72,7 +103,7 @@ LENS_OPERATORS = (
     PixelOperator(
         "frost",
         "weather",
-        Quantity("reach", "way of the ice from the border to the centre and beyond its ragged front", 1.85),
+        Quantity("reach", "way of the ice from the border to the centre and beyond its ragged front", 1.6),
         "Ice on the lens, growing from the border.",
         frost,
     ),

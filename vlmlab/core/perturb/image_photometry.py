@@ -5,7 +5,7 @@ import math
 import numpy as np
 from PIL import Image, ImageEnhance
 
-from vlmlab.core.perturb.image_fields import as_mask, painted, smooth_step
+from vlmlab.core.perturb.image_fields import as_mask, mean_colour, painted, smooth_step
 from vlmlab.core.perturb.image_operator import Pixels, Quantity
 from vlmlab.core.perturb.image_pixelwise import PixelOperator
 
@@ -22,10 +22,10 @@ def brightness(image: Pixels, stops: float, _rng: np.random.Generator) -> Pixels
 
 def contrast(image: Pixels, loss: float, _rng: np.random.Generator) -> Pixels:
     """Draw all levels towards the mean of their channel by a share ``loss`` of the way."""
-    means = image.reshape(-1, 3).mean(axis=0)
-    levels = np.arange(256)
-    tables = [np.rint(mean + (1.0 - loss) * (levels - mean)).astype(np.uint8) for mean in means]
-    return np.array(Image.fromarray(image).point(np.concatenate(tables).tolist()))
+    picture = Image.fromarray(image)
+    means = np.array(mean_colour(picture))[:, None]
+    tables = np.rint(means + (1.0 - loss) * (np.arange(256) - means))
+    return np.array(picture.point(tables.astype(np.uint8).ravel().tolist()))
 
 
 def saturate(image: Pixels, excess: float, _rng: np.random.Generator) -> Pixels:
