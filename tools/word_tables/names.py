@@ -126,5 +126,15 @@ LEFT_OUT: Mapping[str, frozenset[str]] = {
     "bicycle": frozenset(("wheel",)),
     "suitcase": frozenset(("grip",)),
     "cell phone": frozenset(("cell",)),
+    # of ImageNet-1k
+    "porcupine": frozenset(("hedgehog",)),
+    "hedgehog": frozenset(("porcupine",)),
+    "cornet": frozenset(("trumpet",)),
+    "trumpet": frozenset(("cornet",)),
+    "marimba": frozenset(("xylophone",)),
+    "xylophone": frozenset(("marimba",)),
+    "ferret": frozenset(("black-footed ferret",)),
+    "head cabbage": frozenset(("head chou",)),
+    "half track": frozenset(("half caterpillar tread",)),
 }
 """Label -> what WordNet has for it that nobody would understand, or would take for another thing."""

@@ -51,8 +51,11 @@ class ClassSynonyms:
             key = label_key(name)
             if not self._is_label(name, rank, synset):
                 continue
-            whole = [other for other in common if label_key(other) != key]
-            others = _alternatives("whole", whole) or _alternatives("part", self._by_head(key, synset))
+            left_out = LEFT_OUT.get(key, frozenset())
+            whole = [one for one in common if label_key(one) != key and one not in left_out]
+            others = _alternatives("whole", whole) or _alternatives(
+                "part", [one for one in self._by_head(key, synset) if one not in left_out]
+            )
             species = [one for one in scientific if label_key(one) != key]
             found[key] = others or _alternatives("scientific", species)
         return found

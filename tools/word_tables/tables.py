@@ -77,8 +77,8 @@ def coverage_page(made: MadeTables) -> str:
         "# Homophones and synonyms of labels\n",
         "The text operators `homophone` and `synonym` put another word in place of a label that stands in a "
         "prompt. The lab ships tables for the labels of its sample set, the 80 categories of COCO and the "
-        "1,000 classes of ImageNet-1k (998 different first names). A label without an entry stays as it is in "
-        f"a prompt. This page is written by `{MADE_BY}` together with the tables.\n",
+        "1,000 classes of ImageNet-1k (998 different first names). A label without an entry stays as it is "
+        f"in a prompt. This page is written by `{MADE_BY}` together with the tables.\n",
         "## How alternatives were found\n",
         "| kind | means | source |",
         "|---|---|---|",

@@ -12,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from vlmlab.core.perturb.text_tokens import words_of
 
 TableKind = Literal["homophone", "synonym"]
-Closeness = Literal["exact", "split", "respelled", "near", "whole", "part", "scientific"]
+Closeness = Literal["exact", "split", "respelled", "near", "whole", "part", "scientific", "generated"]
 """How an alternative was found.
 
 Homophones: ``exact`` (a word with the same phonemes), ``split`` (two words with the same phonemes),
 ``respelled`` (no word, but read out alike), ``near`` (a word with one phoneme that is easily mistaken).
-Synonyms: ``whole`` (another name of the thing), ``part`` (one of its words is replaced by a synonym of its own),
-``scientific`` (the name of the species).
+Synonyms: ``whole`` (another name of the thing), ``part`` (its last word is replaced by a synonym of its
+own), ``scientific`` (the name of the species). Both: ``generated`` (by a language model).
 """
 
 
