@@ -108,7 +108,10 @@ class Combiner:
         parts = rng.exponential(size=luck.shape) * (places < sizes)
         rows = np.zeros((CANDIDATES, len(weights)))
         rows[:, self._usable] = self._budget * parts / parts.sum(axis=1, keepdims=True)
-        return self._reach.within(np.minimum(rows, self._reach.severities))
+        rows = np.minimum(rows, self._reach.severities)
+        # single operators were asked at their largest; half of the others need not use the whole budget
+        spent = np.where(sizes == 1, 1.0, 2.0) * rng.random((CANDIDATES, 1))
+        return self._reach.within(rows * np.minimum(1.0, spent))
 
 
 def _odds(effects: FloatArray) -> npt.NDArray[np.float64]:
