@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from vlmlab.core.complaints import checked_settings
@@ -31,7 +31,7 @@ class MostConfig(BaseModel):
         "belong together; nsga2 is the published one; random is the yardstick.",
     )
     regimes: tuple[Regime, ...] = Field(
-        default=REGIMES, min_length=1, title="Regimes",
+        default=REGIMES, title="Regimes",
         description="What may be perturbed: the image, the text, or both on one budget.",
     )  # fmt: skip
     inference_budget: int = Field(
@@ -123,10 +123,18 @@ class MostConfig(BaseModel):
         description="screen: go on with nsga2 from all that was asked, for a whole front of trade-offs.",
     )  # fmt: skip
 
+    @field_validator("regimes", mode="before")
+    @classmethod
+    def _check_regimes(cls, value: object) -> object:
+        is_list = isinstance(value, list | tuple)
+        if not is_list or not value or any(one not in REGIMES for one in value):
+            raise ValueError(f"choose any of {', '.join(REGIMES)}")
+        if len(set(value)) != len(value):
+            raise ValueError("name each regime once")
+        return value
+
     @model_validator(mode="after")
     def _check_together(self) -> "MostConfig":
-        if len(set(self.regimes)) != len(self.regimes):
-            raise _refused("regimes", "Name each regime once.")
         if self.smallest_severity > min(1.0, self.perturbation_budget):
             raise _refused(
                 "smallest_severity",
