@@ -1,4 +1,4 @@
-"""How alike two pictures look on several scales: MS-SSIM, in bounded memory and without a GPU."""
+"""How alike two pictures look on several scales: MS-SSIM, stripe by stripe and without a GPU."""
 
 from functools import lru_cache
 
@@ -7,9 +7,11 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 PixelArray = npt.NDArray[np.uint8]
+Plane = PixelArray | FloatArray
 
 SCALE_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
-"""Weights of the scales, finest first (Wang, Simoncelli and Bovik 2003, section 3.2)."""
+"""Weights of the scales, finest first (Wang, Simoncelli and Bovik 2003, section 3.2); used as printed, with
+the sum 1.0001, so that values agree with those of other implementations."""
 WINDOW = 11
 WINDOW_SIGMA = 1.5
 LUMINANCE_CONSTANT = (0.01 * 255.0) ** 2
@@ -45,18 +47,17 @@ def ms_ssim(a: PixelArray, b: PixelArray) -> float:
     if np.array_equal(a, b):
         return 1.0
     window = _window(min(a.shape[:2]))
-    values = [
-        _plane_similarity(one.astype(np.float64), other.astype(np.float64), window)
-        for one, other in zip(first, second, strict=True)
-    ]
+    values = [_plane_similarity(one, other, window) for one, other in zip(first, second, strict=True)]
     return float(np.clip(np.mean(values), 0.0, 1.0))
 
 
 def scale_weights(height: int, width: int) -> tuple[float, ...]:
-    """Return the weights of the scales that a picture has room for, finest first, with the sum 1."""
+    """Return the weights of the scales a picture has room for, finest first; fewer than 5 add up to 1."""
     side, count = min(height, width), 1
     while count < len(SCALE_WEIGHTS) and side >> count >= WINDOW:
         count += 1
+    if count == len(SCALE_WEIGHTS):
+        return SCALE_WEIGHTS
     total = sum(SCALE_WEIGHTS[:count])
     return tuple(weight / total for weight in SCALE_WEIGHTS[:count])
 
@@ -74,7 +75,7 @@ def _window(side: int) -> tuple[float, ...]:
     return tuple(float(weight) for weight in weights / weights.sum())
 
 
-def _plane_similarity(first: FloatArray, second: FloatArray, window: tuple[float, ...]) -> float:
+def _plane_similarity(first: Plane, second: Plane, window: tuple[float, ...]) -> float:
     """Return the measure of one channel: contrast and structure on each scale, luminance on the last."""
     weights = scale_weights(*first.shape)
     value = 1.0
@@ -87,23 +88,26 @@ def _plane_similarity(first: FloatArray, second: FloatArray, window: tuple[float
     return value
 
 
-def _halved(plane: FloatArray) -> FloatArray:
+def _halved(plane: Plane) -> FloatArray:
     height, width = (side // 2 * 2 for side in plane.shape)
     even = plane[:height, :width]
-    halved: FloatArray = (even[::2, ::2] + even[::2, 1::2] + even[1::2, ::2] + even[1::2, 1::2]) / 4.0
+    halved = even[::2, ::2].astype(np.float64)
+    for part in (even[::2, 1::2], even[1::2, ::2], even[1::2, 1::2]):
+        halved += part
+    halved /= 4.0
     return halved
 
 
-def _mean_similarities(
-    first: FloatArray, second: FloatArray, window: tuple[float, ...]
-) -> tuple[float, float]:
+def _mean_similarities(first: Plane, second: Plane, window: tuple[float, ...]) -> tuple[float, float]:
     """Return the means over all windows of luminance x contrast x structure, and of contrast x structure."""
     height, width = first.shape
     reach = len(window) - 1
     whole = structure = 0.0
     for top in range(0, height - reach, _BLOCK):
         rows = slice(top, min(top + _BLOCK, height - reach) + reach)
-        luminances, contrasts = _stripe_similarities(first[rows], second[rows], window)
+        luminances, contrasts = _stripe_similarities(
+            first[rows].astype(np.float64), second[rows].astype(np.float64), window
+        )
         whole += float((luminances * contrasts).sum())
         structure += float(contrasts.sum())
     count = (height - reach) * (width - reach)
@@ -154,4 +158,5 @@ def _band(window: tuple[float, ...], count: int) -> FloatArray:
     band = np.zeros((count, count + len(window) - 1))
     for row in range(count):
         band[row, row : row + len(window)] = window
+    band.flags.writeable = False
     return band
