@@ -18,9 +18,9 @@ from tests.core.most.tiny import (
 )
 from vlmlab.core.most.config import PRESETS, config_from_values
 from vlmlab.core.most.landscapes import landscape
-from vlmlab.core.most.nsga2 import objectives
+from vlmlab.core.most.objectives import objectives_of
 from vlmlab.core.most.strategy_search import EndReason
-from vlmlab.core.most.types import AnswerStatus, Fidelity, Outcome, Query, SearchTarget
+from vlmlab.core.most.types import AnswerStatus, Fidelity, Outcome, Query
 from vlmlab.core.seeding import derive_seed, rng_for
 
 FAITHFUL = config_from_values(PRESETS["faithful"].values).model_dump(exclude={"algorithm"})
@@ -67,14 +67,13 @@ def test_members_are_those_of_pymoos_own_run():
     from pymoo.optimize import minimize
 
     space = tiny_space(6)
-    target = SearchTarget(space, moved, 0.8)
     evaluated = []
 
     class Strategies(Problem):
         def _evaluate(self, rows, out, *args, **kwargs):
             asked = [Query(tuple(row)) for row in rows.tolist()]
             evaluated.extend(query.strategy for query in asked)
-            out["F"] = np.array([objectives(gradual(query), target) for query in asked])
+            out["F"] = np.array([objectives_of(gradual(query), clean_iou=0.8) for query in asked])
 
     class ToSpace(Repair):
         def _do(self, problem, rows, **kwargs):
@@ -154,20 +153,6 @@ def test_later_generations_that_nobody_answers_leave_the_population_as_it_is():
     assert search.evaluations == 8
     assert search.end_reason is EndReason.NOTHING_LEFT
     assert search.stage == "generation 2"
-
-
-def test_objectives_are_lost_iou_and_both_distances():
-    target = SearchTarget(tiny_space(), harmless, 0.8)
-    outcome = Outcome(Query((0.5, 0.0, 0.0, 0.0)), AnswerStatus.BOXES, 0.6, Fidelity(0.1, 0.05))
-
-    assert objectives(outcome, target) == pytest.approx((0.75, 0.1, 0.05))
-
-
-def test_an_answer_without_boxes_has_the_best_first_objective():
-    target = SearchTarget(tiny_space(), harmless, 0.8)
-    outcome = Outcome(Query((0.5, 0.0, 0.0, 0.0)), AnswerStatus.EMPTY, 0.0, Fidelity(0.1, 0.05))
-
-    assert objectives(outcome, target) == (0.0, 0.1, 0.05)
 
 
 def test_building_a_search_does_not_import_pymoo():

@@ -257,3 +257,19 @@ def test_with_fidelity_first_every_strategy_is_within_the_thresholds(algorithm, 
 
     assert len(asked) == 120
     assert all(search.thresholds.admits(world.fidelity(strategy)) for strategy in asked)
+
+
+def test_a_search_returns_the_failure_with_the_highest_swtd_that_no_other_beats():
+    search = fresh(KINDS[4], bisection_steps=5)
+
+    play(search, fails_from(2, 0.3))
+
+    case = search.returned_case()
+    failures = [outcome for outcome in search.answered if search.thresholds.is_hit(outcome)]
+    assert case.outcome == min(failures, key=lambda outcome: outcome.query.strategy[2])
+    assert case.objectives.iou_ratio == pytest.approx(0.125)
+    assert search.returned_case(lambda outcome: -outcome.query.strategy[2]) == case
+
+
+def test_a_search_without_any_answer_returns_nothing():
+    assert fresh(KINDS[0]).returned_case() is None

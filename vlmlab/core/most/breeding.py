@@ -1,10 +1,9 @@
 """The adapter to pymoo's NSGA-II: arrays in, arrays out; slow to import, so nothing light may import it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.config import Config
 from pymoo.core.evaluator import Evaluator
@@ -13,9 +12,8 @@ from pymoo.core.repair import Repair
 from pymoo.core.termination import NoTermination
 from pymoo.problems.static import StaticProblem
 
+from vlmlab.core.most.objectives import Objectives
 from vlmlab.core.most.types import FloatArray
-
-OBJECTIVES = 3
 
 
 class _WrittenBack(Repair):  # type: ignore[misc]  # pymoo ships no types
@@ -48,7 +46,7 @@ class Breeder:
         seed: int,
     ) -> None:
         Config.warnings["not_compiled"] = False  # it would print to the shell
-        self._problem = Problem(n_var=initial.shape[1], n_obj=OBJECTIVES, xl=0.0, xu=1.0)
+        self._problem = Problem(n_var=initial.shape[1], n_obj=len(Objectives._fields), xl=0.0, xu=1.0)
         self._algorithm = NSGA2(
             pop_size=population_size,
             sampling=initial,
@@ -67,14 +65,15 @@ class Breeder:
         rows: FloatArray = self._asked.get("X").astype(np.float64)
         return rows
 
-    def tell(self, objectives: FloatArray, *, is_answered: npt.NDArray[np.bool_]) -> None:
+    def tell(self, objectives: Sequence[Objectives], *, is_answered: Sequence[bool]) -> None:
         """Take what the generation last asked for brought.
 
         Args:
-            objectives: ``(m, 3)``, to be minimised.
-            is_answered: ``(m,)``; the other rows leave the population. At least one must stay.
+            objectives: of the rows that were answered, in their order.
+            is_answered: for each row; the others leave. Of the first generation one must stay.
         """
-        kept = self._asked[is_answered]
-        values = StaticProblem(self._problem, F=objectives[is_answered])
+        kept = self._asked[np.array(is_answered, dtype=np.bool_)]
+        rows = np.array(objectives, dtype=np.float64).reshape(-1, len(Objectives._fields))
+        values = StaticProblem(self._problem, F=rows)
         Evaluator().eval(values, kept)
         self._algorithm.tell(infills=kept)

@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.most.genotype import LARGEST_INITIAL_SEVERITY, PERTURBATION_BUDGET, SMALLEST_SEVERITY
+from vlmlab.core.most.outcomes import BASELINE_IOU, eligible_iou
 from vlmlab.core.most.types import REGIMES, Regime, Thresholds
 
 Algorithm = Literal["screen", "nsga2", "random"]
@@ -55,7 +56,7 @@ class MostConfig(BaseModel):
         description="A severity below this is none.",
     )  # fmt: skip
     baseline_iou: float = Field(
-        default=0.5, gt=0.0, le=1.0, title="IoU of the clean answer",
+        default=BASELINE_IOU, gt=0.0, le=1.0, title="IoU of the clean answer",
         description="A seed image is tested when the clean answer reaches this IoU, and the IoU threshold.",
     )  # fmt: skip
     iou_threshold: float = Field(
@@ -161,7 +162,7 @@ class MostConfig(BaseModel):
     @property
     def eligible_iou(self) -> float:
         """IoU that the clean answer of a seed image must reach."""
-        return max(self.baseline_iou, self.iou_threshold)
+        return eligible_iou(self.iou_threshold, baseline_iou=self.baseline_iou)
 
 
 @dataclass(frozen=True)

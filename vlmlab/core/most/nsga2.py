@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from vlmlab.core.most.admission import as_strategy
 from vlmlab.core.most.config import MostConfig
+from vlmlab.core.most.objectives import objectives_of
 from vlmlab.core.most.strategy_search import StrategySearch
 from vlmlab.core.most.types import FloatArray, Outcome, SearchTarget, Strategy
 from vlmlab.core.seeding import derive_seed, rng_for
@@ -50,12 +49,12 @@ class Generations:
         """Members that had been asked in an earlier generation: they took no inference."""
         return self._repeats
 
-    def unknown(self, known: Mapping[Strategy, Outcome], *, target: SearchTarget) -> list[Strategy]:
+    def unknown(self, known: Mapping[Strategy, Outcome], *, clean_iou: float) -> list[Strategy]:
         """Return the members of the present generation that have no outcome yet, after breeding if need be.
 
         Args:
             known: every decided strategy with its outcome.
-            target: gives the objectives of an outcome.
+            clean_iou: IoU of the answer to the clean input.
 
         Returns:
             Strategies, each once; none when the last generation is answered.
@@ -64,10 +63,10 @@ class Generations:
             missing = [member for member in self._members if member not in known]
             if missing:
                 return missing
-            if not self._breed(known, target):
+            if not self._breed(known, clean_iou):
                 return []
 
-    def _breed(self, known: Mapping[Strategy, Outcome], target: SearchTarget) -> bool:
+    def _breed(self, known: Mapping[Strategy, Outcome], clean_iou: float) -> bool:
         if self.number >= self._last:
             return False
         if self._breeder is None:
@@ -79,26 +78,21 @@ class Generations:
                 repair=self._repair,
                 seed=self._seed,
             )
-        elif not self._tell(self._breeder, known, target):
+        elif not self._tell(self._breeder, known, clean_iou):
             return False
         self._members = [as_strategy(row) for row in self._breeder.ask()]
         self._repeats += sum(member in known for member in self._members)
         self.number += 1
         return bool(self._members)
 
-    def _tell(self, breeder: "Breeder", known: Mapping[Strategy, Outcome], target: SearchTarget) -> bool:
+    def _tell(self, breeder: "Breeder", known: Mapping[Strategy, Outcome], clean_iou: float) -> bool:
         outcomes = [known[member] for member in self._members]
-        is_answered = np.array([outcome.status.is_answer for outcome in outcomes], dtype=np.bool_)
-        if self.number == 0 and not is_answered.any():
+        answered = [outcome for outcome in outcomes if outcome.status.is_answer]
+        if self.number == 0 and not answered:
             return False  # a population of none cannot breed
-        breeder.tell(np.array([objectives(one, target) for one in outcomes]), is_answered=is_answered)
+        rows = [objectives_of(outcome, clean_iou=clean_iou) for outcome in answered]
+        breeder.tell(rows, is_answered=[outcome.status.is_answer for outcome in outcomes])
         return True
-
-
-def objectives(outcome: Outcome, target: SearchTarget) -> tuple[float, float, float]:
-    """Return f1, f2 and f3 of an outcome, to be minimised; f1 is 0 without boxes."""
-    fidelity = outcome.fidelity
-    return outcome.iou / target.clean_iou, fidelity.image_distance, fidelity.prompt_distance
 
 
 class Nsga2Search(StrategySearch):
@@ -129,5 +123,5 @@ class Nsga2Search(StrategySearch):
         return self._generations.repeats
 
     def _propose(self, room: int) -> Sequence[Strategy]:
-        missing = self._generations.unknown(self.outcomes, target=self.target)
+        missing = self._generations.unknown(self.outcomes, clean_iou=self.target.clean_iou)
         return [member for member in missing if member not in self._asked][:room]

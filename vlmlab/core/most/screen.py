@@ -9,6 +9,7 @@ from vlmlab.core.most.admission import as_strategy
 from vlmlab.core.most.combining import Combiner, DamageModel, Reach
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.nsga2 import Generations
+from vlmlab.core.most.objectives import objectives_of
 from vlmlab.core.most.strategy_search import StrategySearch
 from vlmlab.core.most.types import AnswerStatus, Outcome, SearchTarget, Strategy
 from vlmlab.core.most.weakening import RunningPlan, along_ray
@@ -136,7 +137,7 @@ class ScreenSearch(StrategySearch):
     def _combiner(self, reach: Reach) -> Combiner:
         answered = self.answered
         rows = np.array([outcome.query.strategy for outcome in answered]).reshape(-1, len(reach.severities))
-        damages = np.array([self._seen_damage(outcome) for outcome in answered])
+        damages = np.array([self._damage(outcome) for outcome in answered])
         alone = {outcome.query.strategy: damage for outcome, damage in zip(answered, damages, strict=True)}
         ranked = sorted(self._largest, key=lambda index: (-alone.get(self._largest[index], 0.0), index))
         return Combiner(
@@ -146,11 +147,13 @@ class ScreenSearch(StrategySearch):
             budget=self.config.perturbation_budget,
         )
 
-    def _seen_damage(self, outcome: Outcome) -> float:
-        """Return the damage to learn from: without boxes, that of the mildest failure."""
+    def _damage(self, outcome: Outcome) -> float:
+        """Return the share of the clean IoU that was lost; without boxes, that of the mildest failure."""
         if outcome.status is AnswerStatus.BOXES:
-            return self.target.damage(outcome)
-        return max(0.0, 1.0 - self.thresholds.iou / self.target.clean_iou)
+            ratio = objectives_of(outcome, clean_iou=self.target.clean_iou).iou_ratio
+        else:
+            ratio = self.thresholds.iou / self.target.clean_iou
+        return max(0.0, 1.0 - ratio)
 
     def _is_refining(self) -> bool:
         is_enough = self._weakening is not None or self._n_combined >= REFINE_AFTER
@@ -168,6 +171,6 @@ class ScreenSearch(StrategySearch):
                 repair=self._admitted_rows,
                 seed=derive_seed(self.run_seed, "most", "screen", "breeding"),
             )
-        missing = self._generations.unknown(self.outcomes, target=self.target)
+        missing = self._generations.unknown(self.outcomes, clean_iou=self.target.clean_iou)
         self._stage = f"generation {self._generations.number}"
         return [member for member in missing if member not in self._asked][:room]

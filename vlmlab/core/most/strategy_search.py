@@ -1,7 +1,7 @@
 """What all MoST searches share: batches within the budget, failed calls, counting, and when to end."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from vlmlab.core.most.admission import as_strategy, largest_admissible
 from vlmlab.core.most.config import MostConfig
+from vlmlab.core.most.outcomes import ReturnedCase, returned_case
 from vlmlab.core.most.types import AnswerStatus, FloatArray, Outcome, Query, SearchTarget, Strategy
 
 MAX_CALL_ERRORS = 2  # a strategy with more calls that failed is given up
@@ -70,6 +71,12 @@ class StrategySearch(ABC):
     def answered(self) -> list[Outcome]:
         """Outcomes with an answer, in the order told."""
         return [outcome for outcome in self._known.values() if outcome.status.is_answer]
+
+    def returned_case(self, swtd_of: Callable[[Outcome], float] | None = None) -> ReturnedCase | None:
+        """Return the test case of the run so far; None before any answer. See ``outcomes.returned_case``."""
+        return returned_case(
+            self.answered, clean_iou=self.target.clean_iou, thresholds=self.thresholds, swtd_of=swtd_of
+        )
 
     @property
     def evaluations(self) -> int:

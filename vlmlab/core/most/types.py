@@ -151,7 +151,3 @@ class SearchTarget:
     def __post_init__(self) -> None:
         if not 0.0 < self.clean_iou <= 1.0:
             raise ValueError(f"clean_iou must be above 0 and at most 1, got {self.clean_iou}")
-
-    def damage(self, outcome: Outcome) -> float:
-        """Return the share of the clean IoU that an answer lost, ``1 - f1`` in [0, 1]; 1 without boxes."""
-        return min(1.0, max(0.0, 1.0 - outcome.iou / self.clean_iou))
