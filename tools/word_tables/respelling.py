@@ -50,7 +50,7 @@ RULES: Sequence[Rule] = (
     _rule("ee(?=.)", "ea", "IY"),
     _rule("(?<=[^aeiou])ee$", "ie", "IY", place="end"),
     _rule("ea", "ee", "IY", never="EH EY"),
-    _rule("ea", "e", "EH", never="IY EY"),
+    _rule("ea(?!r)", "e", "EH", never="IY EY"),
     _rule("eo", "e", "EH", never="IY"),
     _rule(f"oa{_C}$", r"o\1e", "OW"),
     _rule(f"(?<=[^aeiou])o{_C}e$", r"oa\1", "OW"),

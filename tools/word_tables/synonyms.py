@@ -76,7 +76,8 @@ class ClassSynonyms:
         if rank == 0:
             return means_it and self._first.count(key) == 1
         is_taken = key in self._shared or key in self._first
-        return means_it and not is_taken and len(name) > 3 and not self._wordnet.is_scientific(name)
+        is_word = len(name) > 3 and name[-1].isalpha() and not self._wordnet.is_scientific(name)
+        return means_it and not is_taken and is_word
 
     def _is_clear(self, name: str, synset: Synset | None) -> bool:
         """Whether a reader would think of this meaning, and nobody would mind the word."""

@@ -53,7 +53,7 @@ class WordTable:
 
     @cached_property
     def by_first_word(self) -> Mapping[str, tuple[tuple[int, str], ...]]:
-        """First word of a label -> (number of words, label), the longest label first."""
+        """First word -> (number of words, label), the longest first; only labels that end in a word."""
         found: dict[str, list[tuple[int, str]]] = {}
         for label in sorted(self.entries):
             spans = words_of(label)
