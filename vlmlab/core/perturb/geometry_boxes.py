@@ -84,14 +84,13 @@ def visible_shares(boxes: FloatArray, warp: Warp, image_size: Size) -> FloatArra
     y = boxes[:, 1, None, None] + (boxes[:, 3] - boxes[:, 1])[:, None, None] * steps[None, :, None]
     points = np.stack(np.broadcast_arrays(x, y), axis=-1)
     inside = inside_frame(warp.forward(points.reshape(-1, 2)), image_size)
-    return np.asarray(inside.reshape(len(boxes), -1).mean(axis=1), dtype=np.float64)
+    return np.asarray(inside.reshape(len(boxes), _POINTS_A_BOX**2).mean(axis=1), dtype=np.float64)
 
 
 def inside_frame(points: FloatArray, image_size: Size) -> npt.NDArray[np.bool_]:
     """Return which of ``(n, 2)`` points are in the picture, up to a thousandth of a pixel."""
     upper = np.asarray(image_size, dtype=np.float64)
-    inside: npt.NDArray[np.bool_] = ((points >= -1e-3) & (points <= upper + 1e-3)).all(axis=1)
-    return inside
+    return np.logical_and(points >= -1e-3, points <= upper + 1e-3).all(axis=1)
 
 
 def _moved_sides(boxes: FloatArray, warp: Warp) -> FloatArray:
@@ -113,5 +112,5 @@ def _moved_sides(boxes: FloatArray, warp: Warp) -> FloatArray:
 
 
 def _hulls(sides: FloatArray) -> FloatArray:
-    points = sides.reshape(len(sides), -1, 2)
+    points = sides.reshape(len(sides), 4 * _POINTS_A_SIDE, 2)
     return np.concatenate([points.min(axis=1), points.max(axis=1)], axis=1)

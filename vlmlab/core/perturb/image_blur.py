@@ -127,7 +127,7 @@ BLUR_OPERATORS = (
     PixelOperator(
         "motion_blur",
         "blur",
-        Quantity("length", "length of the path in reference pixels", 40.0),
+        Quantity("length", "length of the path in reference pixels", 64.0),
         "The camera moves sideways while the shutter is open.",
         motion_blur,
     ),

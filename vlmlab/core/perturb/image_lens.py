@@ -42,8 +42,8 @@ def frost(image: Pixels, reach: float, rng: np.random.Generator) -> Pixels:
     depth = _depth(rows, columns) + 0.5 / (1.0 + np.exp(-2.0 * ragged))
     depth -= depth.min()  # the first ice appears at once
     grown = smooth_step(np.asarray((reach - depth) / 0.35, dtype=np.float32))
-    mask = as_mask(np.asarray(_ICE_OPACITY * grown * (0.7 + 0.3 * shine), dtype=np.float32), image)
-    grey = Image.fromarray(as_pixels(np.asarray(175.0 + 78.0 * shine, dtype=np.float32)))
+    mask = as_mask(np.asarray(_ICE_OPACITY * grown * (0.75 + 0.25 * shine), dtype=np.float32), image)
+    grey = Image.fromarray(as_pixels(np.asarray(196.0 + 59.0 * shine, dtype=np.float32)))
     bluish = Image.merge("RGB", (grey.point(_shaded(0.93)), grey.point(_shaded(0.98)), grey))
     return painted(image, bluish.resize(mask.size, Image.Resampling.BILINEAR), mask=mask)
 
@@ -73,7 +73,7 @@ def _crystals(rng: np.random.Generator, shape: tuple[int, int]) -> Field:
 
 def _turned(vectors: FloatArray, angle: float) -> FloatArray:
     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    return vectors @ turn
+    return np.asarray(vectors @ turn, dtype=np.float64)
 
 
 def _depth(rows: int, columns: int) -> Field:
@@ -110,7 +110,7 @@ LENS_OPERATORS = (
     PixelOperator(
         "spatter",
         "weather",
-        Quantity("share", "share of the lens under mud", 0.5),
+        Quantity("share", "share of the lens under mud", 0.5, power=1.5),
         "Splashes of mud on the lens.",
         spatter,
     ),

@@ -1,5 +1,6 @@
 """One operator on pictures: a physical quantity that grows with the severity, and what it does to pixels."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Literal
@@ -38,7 +39,7 @@ class Quantity:
 
     def at(self, severity: float) -> float:
         """Return the value at a severity in [0, 1]."""
-        return self.weakest + (self.strongest - self.weakest) * severity**self.power
+        return self.weakest + (self.strongest - self.weakest) * math.pow(severity, self.power)
 
 
 @dataclass(frozen=True)
@@ -150,4 +151,4 @@ def check_image(image: Pixels) -> Pixels:
 
 def pixels_per_unit(image: Pixels) -> float:
     """Return how many pixels a reference pixel has: lengths grow with the picture's shorter side."""
-    return min(image.shape[:2]) / REFERENCE_SIDE
+    return float(min(image.shape[:2])) / REFERENCE_SIDE

@@ -17,8 +17,8 @@ _REFERENCE_AREA = 448 * 336
 _LARGEST_AREA = 4.0  # in reference pictures; keeps a picture of a single row from millions of drops
 _RAIN_VEIL = 0.6  # optical depth of the heaviest rain
 _STREAKS = 900
-_SNOW_VEIL = 0.7
-_FLAKES = 700
+_SNOW_VEIL = 1.8
+_FLAKES = 800
 
 
 def fog(image: Pixels, depth: float, rng: np.random.Generator) -> Pixels:
@@ -80,7 +80,7 @@ def sun_glare(image: Pixels, strength: float, rng: np.random.Generator) -> Pixel
 
 def _count(per_reference: int, image: Pixels) -> int:
     """Return how many drops of heaviest weather fall before a picture of this shape."""
-    area = image.shape[0] * image.shape[1] / pixels_per_unit(image) ** 2 / _REFERENCE_AREA
+    area = float(image.shape[0] * image.shape[1]) / pixels_per_unit(image) ** 2 / _REFERENCE_AREA
     return math.ceil(per_reference * min(area, _LARGEST_AREA))
 
 
@@ -99,7 +99,7 @@ SKY_OPERATORS = (
     PixelOperator(
         "fog",
         "weather",
-        Quantity("depth", "mean optical depth: exp(-depth) of the scene's light is left", 2.5),
+        Quantity("depth", "mean optical depth: exp(-depth) of the scene's light is left", 2.0, power=1.5),
         "Fog in swaths.",
         fog,
     ),
