@@ -1,12 +1,15 @@
 """Every text operator keeps the promises that all of them make, alone and together."""
 
+import pickle
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.perturb.text_cases import FOREIGN, FORMAT, PROMPT, rng
-from vlmlab.core.perturb.text import TEXT_OPERATORS, perturb_text
+from tests.core.perturb.text_cases import FOREIGN, FORMAT, PROMPT, Draws, rng
+from vlmlab.core.perturb.text import TEXT_OPERATORS, perturb_text, text_operators
 from vlmlab.core.perturb.text_operator import token_probability
+from vlmlab.core.perturb.word_tables import Alternative, table_of
 
 OPERATORS = pytest.mark.parametrize("operator", TEXT_OPERATORS.values(), ids=TEXT_OPERATORS)
 ANY_OPERATOR = st.sampled_from(list(TEXT_OPERATORS.values()))
@@ -157,6 +160,27 @@ def test_a_strategy_of_all_operators_keeps_what_is_protected():
 
     assert FORMAT in changed
     assert changed != PROMPT
+
+
+def test_other_tables_stand_in_for_the_shipped_ones_of_their_kinds():
+    table = table_of("synonym", {"bus": [Alternative(text="double-decker", closeness="generated")]})
+    operators = text_operators(table)
+
+    changed = operators["synonym"].apply("bus, person", 1.0, Draws([0.0, 0.0], [0.0, 0.0]))
+    assert changed == "double-decker, person"
+    assert (
+        perturb_text("bus", {"homophone": 1.0}, rng_of=lambda _name: Draws([0, 0]), operators=operators)
+        == "buss"
+    )
+    assert list(operators) == list(TEXT_OPERATORS)
+    assert text_operators() == TEXT_OPERATORS
+    with pytest.raises(ValueError, match="tables must be of different kinds"):
+        text_operators(table, table)
+
+
+@OPERATORS
+def test_an_operator_can_be_sent_to_another_process(operator):
+    assert pickle.loads(pickle.dumps(operator)) == operator
 
 
 def test_an_unknown_name_and_a_severity_out_of_range_are_refused():

@@ -30,8 +30,8 @@ SYNONYMS = table(
     "synonym", cup=["mug", "beaker"], coffee_cup=["coffee mug"], toddler=["infant"], adult=["grownup"]
 )
 HOMOPHONES = table("homophone", adult=["a dolt"])
-REPLACE = TableOperator("synonym", "wording", lambda: SYNONYMS)
-SOUND = TableOperator("homophone", "wording", lambda: HOMOPHONES)
+REPLACE = TableOperator("synonym", "wording", "synonym", SYNONYMS)
+SOUND = TableOperator("homophone", "wording", "homophone", HOMOPHONES)
 
 
 def all_drawn(text, which=0.0):

@@ -1,14 +1,13 @@
 """Text operators that say it otherwise: homophones and synonyms of labels, another order of words."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from vlmlab.core.perturb.text_operator import TokenOperator, draws_for
 from vlmlab.core.perturb.text_tokens import ProtectedPlaces, Span, words_of
-from vlmlab.core.perturb.word_tables import WordTable, shipped_table
+from vlmlab.core.perturb.word_tables import TableKind, WordTable, shipped_table
 
 _VOWEL_SOUND = re.compile(r"[aio]|e(?!u|we)|u(?!ni|se|til|r[aei]|k)|hour|honest|honou?r|heir", re.IGNORECASE)
 _CONSONANT_SOUND = re.compile(r"on(?:e|ce)\b", re.IGNORECASE)
@@ -22,15 +21,18 @@ class TableOperator(TokenOperator):
     a synonym. Labels stand in the singular, as in "locate the cup".
 
     Attributes:
-        table: where the alternatives come from; a function, so that a table is read when it is first needed.
+        kind: what the alternatives are.
+        table: where they come from; None is the shipped table of this kind.
     """
 
-    table: Callable[[], WordTable]
+    kind: TableKind
+    table: WordTable | None = None
 
     def _changed(
         self, text: str, probability: float, rng: np.random.Generator, places: ProtectedPlaces
     ) -> str:
-        table, words = self.table(), words_of(text)
+        table = shipped_table(self.kind) if self.table is None else self.table
+        words = words_of(text)
         parts: list[str] = []
         done = 0
         for number, (chance, which) in enumerate(draws_for(len(words), 2, rng)):
@@ -45,7 +47,7 @@ class TableOperator(TokenOperator):
             if chance < probability and not places.touches(start, stop):
                 other = alternatives[int(which * len(alternatives))].text
                 begin = start
-                if table.kind == "synonym" and number and words[number - 1][0] >= done:
+                if self.kind == "synonym" and number and words[number - 1][0] >= done:
                     begin, article = _article(text, words[number - 1], start, other, places)
                     parts += (text[done:begin], article)
                 else:
@@ -118,6 +120,6 @@ class WordOrderOperator(TokenOperator):
         return "".join(parts)
 
 
-HOMOPHONE = TableOperator("homophone", "wording", lambda: shipped_table("homophone"))
-SYNONYM = TableOperator("synonym", "wording", lambda: shipped_table("synonym"))
+HOMOPHONE = TableOperator("homophone", "wording", "homophone")
+SYNONYM = TableOperator("synonym", "wording", "synonym")
 WORD_ORDER = WordOrderOperator("word_order", "wording")
