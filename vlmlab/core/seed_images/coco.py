@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from vlmlab.core.seed_images.faults import FaultError
+from vlmlab.core.seed_images.faults import FaultError, SeedImportError
 from vlmlab.core.seed_images.files import opened
 from vlmlab.core.seed_images.json_stream import top_entries
 from vlmlab.core.seed_images.labels import clean_label
@@ -17,6 +17,8 @@ from vlmlab.core.seed_images.table_columns import STRATUM_COLUMNS
 ARRAYS = ("images", "annotations", "categories")
 NO_OUTLINE = b"0"
 """Stands for a segmentation nested so deeply that it is certainly none; the check of masks refuses it."""
+
+NO_CROWD = (None, 0, "0", "")
 
 Id = int | str
 
@@ -72,8 +74,16 @@ class _CocoFile:
         except FaultError as fault:
             self._reading.report.refuse(scope, place, fault)
 
+    def _check_listed(self, listed: Mapping[Id, object]) -> None:
+        most = self._reading.limits.max_listed
+        if len(listed) > most:
+            raise SeedImportError(
+                f"{self._name} lists more than {most:,} images or classes.", hint="Import it in parts."
+            )
+
     def _category(self, row: Mapping[str, Any], place: Place) -> None:
         number = _id_of(row, "id")
+        self._check_listed(self._class_names)
         if number in self._class_names:
             raise FaultError("row", f"tells the class {number} a second time")
         name = clean_label(row.get("name"))
@@ -81,6 +91,7 @@ class _CocoFile:
         self._labels[number] = self._reading.labels.label_of(name)
 
     def _image(self, row: Mapping[str, Any], place: Place) -> None:
+        self._check_listed(self._pictures)
         number, file = _id_of(row, "id"), row.get("file_name")
         if number in self._pictures:
             raise FaultError("row", f"tells the image {number} a second time")
@@ -119,7 +130,7 @@ class _CocoFile:
             if label is None:
                 self._reading.left_out(self._class_names[kind])
                 return
-            if row.get("iscrowd"):
+            if row.get("iscrowd") not in NO_CROWD:
                 raise FaultError("crowd", f"is a crowd of “{label}”, not one thing")
             thing = NotedThing(place, label, _box_of(row), _outline_of(row), is_sure=not row.get("ignore"))
         except FaultError as fault:

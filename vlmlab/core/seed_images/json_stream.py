@@ -9,7 +9,7 @@ from vlmlab.core.seed_images.faults import FaultError
 
 CHUNK = 1 << 18
 BLANKS = " \t\n\r"
-NO_JSON = FaultError("file", "is no JSON")
+NUMBER_SIGNS = frozenset("0123456789+-.eE")
 
 
 def top_entries(stream: BinaryIO, *, max_bytes: int, max_characters: int) -> Iterator[tuple[str, int, Any]]:
@@ -31,12 +31,12 @@ def top_entries(stream: BinaryIO, *, max_bytes: int, max_characters: int) -> Ite
     """
     text = _Window(stream, max_bytes=max_bytes, max_characters=max_characters)
     text.take("{")
-    if text.peek() == "}":
-        return
-    while True:
+    is_first = True
+    while not (is_first and text.peek() == "}"):
+        is_first = False
         key = text.value()
         if not isinstance(key, str):
-            raise NO_JSON
+            raise _no_json()
         text.take(":")
         if text.peek() == "[":
             yield key, 0, None
@@ -89,7 +89,7 @@ class _Window:
     def take(self, sign: str) -> None:
         """Pass a sign that must come next."""
         if self.peek() != sign:
-            raise NO_JSON
+            raise _no_json()
         self._at += 1
 
     def value(self) -> Any:
@@ -99,7 +99,7 @@ class _Window:
         is whole, the text ends or the limit is reached; all tries together cost twice the value.
         """
         if not self.peek():
-            raise NO_JSON
+            raise _no_json()
         wanted = CHUNK
         while True:
             try:
@@ -108,17 +108,21 @@ class _Window:
                 raise FaultError("file", "is nested too deeply") from None
             except ValueError:
                 end = None
-            # A number at the edge of the window may go on behind it.
-            if end is not None and (end < len(self._text) or self._is_end):
+            if end is not None and (self._is_end or not self._may_go_on(value, end)):
                 self._at = end
                 return value
             if len(self._text) - self._at > self._most:
                 raise FaultError("file", f"has an entry of more than {self._most:,} characters")
             if not self._more(wanted):
                 if end is None:
-                    raise NO_JSON
+                    raise _no_json()
                 continue  # the text ended just behind the value
             wanted *= 2
+
+    def _may_go_on(self, value: object, end: int) -> bool:
+        """Return whether the window may have cut a number, such as 6.75e2 behind 6.75, 6 or the e."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return is_number and all(sign in NUMBER_SIGNS for sign in self._text[end:])
 
     def _more(self, size: int) -> bool:
         if self._is_end:
@@ -135,3 +139,7 @@ class _Window:
         self._text = self._text[self._at :] + new
         self._at = 0
         return not self._is_end
+
+
+def _no_json() -> FaultError:
+    return FaultError("file", "is no JSON")

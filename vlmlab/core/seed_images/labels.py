@@ -27,12 +27,14 @@ class LabelBook:
 
     Args:
         mapping: class -> label, or ``-`` to leave its things out.
+        max_labels: how many different ones are taken.
 
     Raises:
         SeedImportError: a label of the mapping cannot be used.
     """
 
-    def __init__(self, mapping: Mapping[str, str]) -> None:
+    def __init__(self, mapping: Mapping[str, str], *, max_labels: int) -> None:
+        self._max_labels = max_labels
         self._mapped: dict[str, str] = {}
         self._spellings: dict[str, str] = {}
         self._found: dict[str, str | None] = {}
@@ -57,11 +59,17 @@ class LabelBook:
 
         Raises:
             FaultError: it is no text that can be asked for.
+            SeedImportError: there are too many different labels.
         """
         if isinstance(name, str) and name in self._found:
             return self._found[name]
         label = self._look_up(clean_label(name))
-        if isinstance(name, str):
+        if len(self._spellings) > self._max_labels:
+            raise SeedImportError(
+                f"The files have more than {self._max_labels:,} different labels.",
+                hint="Check which column or field holds the labels.",
+            )
+        if isinstance(name, str) and len(self._found) < self._max_labels:
             self._found[name] = label
         return label
 

@@ -34,7 +34,7 @@ class Reading:
         self.files, self.settings, self.limits, self.report = files, settings, limits, report
         self.names = tuple(names)
         self.finder = PictureFinder(self.names)
-        self.labels = LabelBook(settings.labels)
+        self.labels = LabelBook(settings.labels, max_labels=limits.max_labels)
         self._claimed: dict[str, str] = {}
         self._n_things = self._n_bytes = 0
 

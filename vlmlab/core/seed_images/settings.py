@@ -75,6 +75,8 @@ class ImportLimits:
         max_files: of the source.
         max_pictures: that files name and that are there.
         max_things: of all pictures together.
+        max_listed: images, and classes, that one COCO file lists, also where the pictures are not there.
+        max_labels: different ones.
         max_note_bytes: of one COCO file or table.
         max_small_bytes: of one XML file, YOLO label file or list of class names.
         max_row_characters: of one entry of a COCO file or one row of a table.
@@ -85,6 +87,8 @@ class ImportLimits:
     max_files: int = 200_000
     max_pictures: int = 20_000
     max_things: int = 1_000_000
+    max_listed: int = 3_000_000
+    max_labels: int = 50_000
     max_note_bytes: int = 1_000_000_000
     max_small_bytes: int = 4_000_000
     max_row_characters: int = 16_000_000

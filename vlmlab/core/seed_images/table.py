@@ -134,7 +134,8 @@ def _true_corners(reading: Reading, name: str, columns: TableColumns) -> tuple[i
     """Return the places of x_min, y_min, x_max, y_max where the head of a table crosses two names.
 
     Udacity's first release has the head xmin, xmax, ymin, ymax above cells in the order xmin, ymin, xmax,
-    ymax; later copies correct either. The rows of the whole table decide which of both gives more boxes.
+    ymax; later copies correct either. All rows decide: which of both gives more boxes. Where both give as
+    many, a table with Udacity's own column of addresses is taken for the first release.
     """
     if not columns.is_crossed_head:
         return None
@@ -145,7 +146,7 @@ def _true_corners(reading: Reading, name: str, columns: TableColumns) -> tuple[i
         for row in table.rows:
             as_told += _is_box(columns, row, columns.sides)
             as_ordered += _is_box(columns, row, in_order)
-    if as_ordered <= as_told:
+    if as_ordered < as_told or (as_ordered == as_told and not columns.is_from_udacity):
         return None
     reading.report.remark(
         f"The head of {name} crosses two columns: below it stand xmin, ymin, xmax, ymax, as in Udacity's "

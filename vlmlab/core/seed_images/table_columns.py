@@ -43,6 +43,7 @@ class TableColumns:
         flags: words whose cells are 0 or 1.
         has_decimal_comma: whether numbers are written with a comma.
         is_crossed_head: whether the head reads xmin, xmax, ymin, ymax, in this order.
+        is_from_udacity: whether it has the column of addresses that only Udacity's table has.
     """
 
     file: int
@@ -55,6 +56,7 @@ class TableColumns:
     flags: Mapping[str, int] | None = None
     has_decimal_comma: bool = False
     is_crossed_head: bool = False
+    is_from_udacity: bool = False
 
     def box(self, row: TableRow, *, as_corners: tuple[int, int, int, int] | None = None) -> Corners | None:
         """Return the corners that a row tells, None where all its sides are empty.
@@ -123,6 +125,7 @@ def find_columns(columns: Sequence[str], *, separator: str) -> TableColumns | No
         flags=flags,
         has_decimal_comma=separator == ";",
         is_crossed_head=_is_crossed(columns),
+        is_from_udacity="preview_url" in columns,
     )
 
 
