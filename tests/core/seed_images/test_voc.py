@@ -3,6 +3,7 @@
 import pytest
 
 from tests.core.seed_images.sources import imported, photograph, red_box, thing, told, truth, voc
+from vlmlab.core.seed_images.synsets import SYNSET_ID, detection_names
 
 PICTURE = "JPEGImages/000005.jpg"
 NOTES = "Annotations/000005.xml"
@@ -248,13 +249,35 @@ def test_an_ilsvrc_box_that_ends_at_the_width_is_cut_there():
 
 
 def test_a_synset_that_nobody_names_is_refused_with_what_to_do_and_the_others_are_kept():
-    files = ilsvrc(thing("n02084071", (0, 0, 9, 9)) + thing("n01503061", (10, 10, 19, 19)))
+    files = ilsvrc(thing("n02084071", (0, 0, 9, 9)) + thing("n01440764", (10, 10, 19, 19)))
 
     pictures, report = imported(files)
 
     assert pictures[0].asked_labels == ("dog",)
     assert (report.refusals[0].kind, report.refusals[0].row) == ("class_name", "object 2")
-    assert report.refusals[0].hint == "Add map_det.txt of the devkit, or map the class to a label."
+    assert (
+        report.refusals[0].hint
+        == "Add a file that names it, such as synset_words.txt, or map the class to a label."
+    )
+
+
+def test_the_200_classes_have_names_of_their_own_and_a_file_of_the_source_comes_first():
+    files = ilsvrc(thing("n02084071", (0, 0, 9, 9)) + thing("n04591157", (20, 20, 40, 40)))
+
+    by_file, _ = imported({**files, "ILSVRC/devkit/data/map_det.txt": b"n02084071 58 hound\n"})
+    del files["ILSVRC/devkit/data/map_det.txt"]
+    by_itself, _ = imported(files)
+
+    assert by_file[0].asked_labels == ("hound", "tie")
+    assert by_itself[0].asked_labels == ("dog", "tie")
+
+
+def test_the_shipped_names_are_200_and_all_different():
+    names = detection_names()
+
+    assert (len(names), len({name.casefold() for name in names.values()})) == (200, 200)
+    assert all(SYNSET_ID.fullmatch(one) for one in names)
+    assert [names[one] for one in ("n02691156", "n00007846", "n02391049")] == ["airplane", "person", "zebra"]
 
 
 def test_a_synset_can_be_mapped_and_other_lists_of_names_are_read():

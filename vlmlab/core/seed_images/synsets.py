@@ -1,6 +1,8 @@
 """Names of WordNet's synsets, which ILSVRC writes as ids such as n02084071."""
 
 import re
+from functools import cache
+from importlib import resources
 
 from vlmlab.core.seed_images.faults import FaultError
 from vlmlab.core.seed_images.files import read_bounded
@@ -13,10 +15,11 @@ NAME_FILES = re.compile(r"(map|synset|words|classes|labels).*\.txt|.*(map|synset
 
 
 class SynsetNames:
-    """Finds the label of a synset: as the settings map it, else by a file of names in the source.
+    """Finds the label of a synset: by the settings, by a file of names in the source, or by our own table.
 
     Such files have the id at the beginning of a line, then perhaps a number, then names with commas between,
-    of which the first is taken: ``map_det.txt`` and ``synset_words.txt`` of the devkits.
+    of which the first is taken: ``map_det.txt`` and ``synset_words.txt`` of the devkits. Our own table
+    has the 200 classes of the detection task.
 
     Args:
         reading: the import.
@@ -38,13 +41,14 @@ class SynsetNames:
         plain = name.strip()
         if not SYNSET_ID.fullmatch(plain) or self._labels.is_mapped(plain):
             return self._labels.label_of(plain)
-        if plain not in self._names:
+        told = self._names.get(plain) or detection_names().get(plain)
+        if told is None:
             raise FaultError(
                 "class_name",
-                f"is of the class {plain}, which no file names",
-                hint="Add map_det.txt of the devkit, or map the class to a label.",
+                f"is of the class {plain}, which is none of the 200 of ILSVRC-DET and named by no file",
+                hint="Add a file that names it, such as synset_words.txt, or map the class to a label.",
             )
-        return self._labels.label_of(self._names[plain])
+        return self._labels.label_of(told)
 
     def _read(self, reading: Reading, name: str) -> None:
         try:
@@ -52,7 +56,21 @@ class SynsetNames:
         except FaultError as fault:
             reading.report.refuse("file", Place(name), fault)
             return
-        for line in content.decode("utf-8-sig", errors="replace").splitlines():
-            found = NAMED.fullmatch(line.strip())
-            if found:
-                self._names.setdefault(found[1], re.split(r"[,;]", found[2].strip("\"' "))[0].strip("\"' "))
+        for synset, label in _names_in(content.decode("utf-8-sig", errors="replace")).items():
+            self._names.setdefault(synset, label)
+
+
+@cache
+def detection_names() -> dict[str, str]:
+    """Return the names of the 200 classes of the detection task by their ids."""
+    table = resources.files("vlmlab.core.seed_images.data").joinpath("ilsvrc_det.txt")
+    return _names_in(table.read_text("utf-8"))
+
+
+def _names_in(text: str) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for line in text.splitlines():
+        found = NAMED.fullmatch(line.strip())
+        if found:
+            names.setdefault(found[1], re.split(r"[,;]", found[2].strip("\"' "))[0].strip("\"' "))
+    return names

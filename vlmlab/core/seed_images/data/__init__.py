@@ -1,0 +1,1 @@
+"""Tables that readers of formats need."""
