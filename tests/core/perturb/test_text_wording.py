@@ -47,6 +47,7 @@ def all_drawn(text, which=0.0):
         ("Find the coffee\ncup", 0.0, "Find the coffee mug"),
         ("coffee, cup", 0.0, "coffee, mug"),
         ("CUP, Cup, cup", 0.0, "MUG, Mug, mug"),
+        ("Find all cups, coffee cups and Toddlers", 0.0, "Find all mugs, coffee mugs and Infants"),
         ("the cupboard and the cup-board", 0.0, "the cupboard and the cup-board"),
         ("Is a toddler or an adult there? A toddler", 0.0, "Is an infant or a grownup there? An infant"),
         ("IS A TODDLER THERE", 0.0, "IS An INFANT THERE"),

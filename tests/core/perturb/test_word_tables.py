@@ -11,6 +11,7 @@ from vlmlab.core.perturb.text import TEXT_OPERATORS
 from vlmlab.core.perturb.text_tokens import words_of
 from vlmlab.core.perturb.word_tables import (
     Alternative,
+    LabelForm,
     WordTable,
     label_key,
     label_sets,
@@ -45,10 +46,25 @@ def test_a_label_is_no_alternative_of_itself_and_stands_once():
         table_of("synonym", {"cup": [], "Cup": [alternative("mug")], "CUP": [alternative("mug")]})
 
 
-def test_labels_that_begin_alike_are_tried_from_the_longest():
+def test_labels_that_begin_alike_are_tried_from_the_longest_in_the_singular_and_the_plural():
     table = table_of("synonym", {one: [alternative("x")] for one in ("bus", "bus stop sign", "bus stop")})
 
-    assert table.by_first_word == {"bus": ((3, "bus stop sign"), (2, "bus stop"), (1, "bus"))}
+    assert table.forms_by_first_word == {
+        "bus": (
+            LabelForm("bus stop sign", "bus stop sign", 3, is_plural=False),
+            LabelForm("bus stop signs", "bus stop sign", 3, is_plural=True),
+            LabelForm("bus stop", "bus stop", 2, is_plural=False),
+            LabelForm("bus stops", "bus stop", 2, is_plural=True),
+            LabelForm("bus", "bus", 1, is_plural=False),
+        ),
+        "buses": (LabelForm("buses", "bus", 1, is_plural=True),),
+    }
+
+
+def test_a_label_that_is_the_plural_of_another_counts_as_itself():
+    table = table_of("synonym", {"glass": [alternative("tumbler")], "glasses": [alternative("spectacles")]})
+
+    assert table.forms_by_first_word["glasses"] == (LabelForm("glasses", "glasses", 1, is_plural=False),)
 
 
 @KINDS

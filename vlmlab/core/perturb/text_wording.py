@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from vlmlab.core.perturb.text_operator import TokenOperator, draws_for
+from vlmlab.core.perturb.text_plurals import plural_of
 from vlmlab.core.perturb.text_tokens import ProtectedPlaces, Span, words_of
-from vlmlab.core.perturb.word_tables import TableKind, WordTable, shipped_table
+from vlmlab.core.perturb.word_tables import LabelForm, TableKind, WordTable, shipped_table
 
 _VOWEL_SOUND = re.compile(r"[aio]|e(?!u|we)|u(?!ni|se|til|r[aei]|k)|hour|honest|honou?r|heir", re.IGNORECASE)
 _CONSONANT_SOUND = re.compile(r"on(?:e|ce)\b", re.IGNORECASE)
@@ -17,8 +18,8 @@ _CONSONANT_SOUND = re.compile(r"on(?:e|ce)\b", re.IGNORECASE)
 class TableOperator(TokenOperator):
     """Puts an alternative of a table in place of each label with the probability that the severity sets.
 
-    The longest label that starts at a word counts. Capitals are kept, and "a" or "an" before a label follows
-    a synonym. Labels stand in the singular, as in "locate the cup".
+    The longest label that starts at a word counts, in the singular or the plural. Capitals are kept, and "a"
+    or "an" before a label follows a synonym.
 
     Attributes:
         kind: what the alternatives are.
@@ -42,10 +43,12 @@ class TableOperator(TokenOperator):
             found = _label_at(text, words, number, table)
             if found is None:
                 continue
-            stop, label = found
-            alternatives = table.entries[label]
+            stop, form = found
+            alternatives = table.entries[form.label]
             if chance < probability and not places.touches(start, stop):
                 other = alternatives[int(which * len(alternatives))].text
+                if form.is_plural:
+                    other = plural_of(other) or other
                 begin = start
                 if self.kind == "synonym" and number and words[number - 1][0] >= done:
                     begin, article = _article(text, words[number - 1], start, other, places)
@@ -60,15 +63,15 @@ class TableOperator(TokenOperator):
         return "".join(parts)
 
 
-def _label_at(text: str, words: list[Span], number: int, table: WordTable) -> tuple[int, str] | None:
-    """Return where the longest label that starts at a word ends, and the label."""
+def _label_at(text: str, words: list[Span], number: int, table: WordTable) -> tuple[int, LabelForm] | None:
+    """Return where the longest label that starts at a word ends, and in which form it stands there."""
     start, stop = words[number]
-    for n_words, label in table.by_first_word.get(text[start:stop].casefold(), ()):
-        last = number + n_words - 1
+    for form in table.forms_by_first_word.get(text[start:stop].casefold(), ()):
+        last = number + form.n_words - 1
         if last < len(words):
             end = words[last][1]
-            if n_words == 1 or " ".join(text[start:end].casefold().split()) == label:
-                return end, label
+            if form.n_words == 1 or " ".join(text[start:end].casefold().split()) == form.text:
+                return end, form
     return None
 
 

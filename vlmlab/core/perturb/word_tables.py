@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from vlmlab.core.perturb.text_plurals import plural_of
 from vlmlab.core.perturb.text_tokens import words_of
 
 TableKind = Literal["homophone", "synonym"]
@@ -32,6 +33,23 @@ class Alternative(BaseModel):
 
 
 @dataclass(frozen=True)
+class LabelForm:
+    """How a label can stand in a prompt: as it is, or in the plural.
+
+    Attributes:
+        text: in small letters.
+        label: whose form it is.
+        n_words: number of words.
+        is_plural: whether an alternative has to be put in the plural too.
+    """
+
+    text: str
+    label: str
+    n_words: int
+    is_plural: bool
+
+
+@dataclass(frozen=True)
 class WordTable:
     """Labels and what may stand in their place.
 
@@ -52,14 +70,21 @@ class WordTable:
         return tuple(label for label in labels if label_key(label) not in self.entries)
 
     @cached_property
-    def by_first_word(self) -> Mapping[str, tuple[tuple[int, str], ...]]:
-        """First word -> (number of words, label), the longest first; only labels that end in a word."""
-        found: dict[str, list[tuple[int, str]]] = {}
-        for label in sorted(self.entries):
-            spans = words_of(label)
-            if spans and spans[0][0] == 0 and spans[-1][1] == len(label):
-                found.setdefault(label[: spans[0][1]], []).append((len(spans), label))
-        return {first: tuple(sorted(labels, reverse=True)) for first, labels in found.items()}
+    def forms_by_first_word(self) -> Mapping[str, tuple[LabelForm, ...]]:
+        """First word of a label or its plural -> its forms, the longest first; labels that end in a word."""
+        forms = {
+            label: LabelForm(label, label, len(words_of(label)), is_plural=False) for label in self.entries
+        }
+        for label in self.entries:
+            plural = plural_of(label)
+            if plural is not None and plural not in forms:
+                forms[plural] = LabelForm(plural, label, len(words_of(plural)), is_plural=True)
+        found: dict[str, list[LabelForm]] = {}
+        for text, form in sorted(forms.items()):
+            spans = words_of(text)
+            if spans and spans[0][0] == 0 and spans[-1][1] == len(text):
+                found.setdefault(text[: spans[0][1]], []).append(form)
+        return {first: tuple(sorted(some, key=lambda one: -one.n_words)) for first, some in found.items()}
 
 
 def label_key(label: str) -> str:
