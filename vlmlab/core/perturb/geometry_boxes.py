@@ -90,7 +90,8 @@ def visible_shares(boxes: FloatArray, warp: Warp, image_size: Size) -> FloatArra
 def inside_frame(points: FloatArray, image_size: Size) -> npt.NDArray[np.bool_]:
     """Return which of ``(n, 2)`` points are in the picture, up to a thousandth of a pixel."""
     upper = np.asarray(image_size, dtype=np.float64)
-    return np.logical_and(points >= -1e-3, points <= upper + 1e-3).all(axis=1)
+    inside = np.logical_and(points >= -1e-3, points <= upper + 1e-3)
+    return inside[:, 0] & inside[:, 1]
 
 
 def _moved_sides(boxes: FloatArray, warp: Warp) -> FloatArray:

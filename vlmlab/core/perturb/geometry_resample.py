@@ -23,7 +23,7 @@ def warped_image(image: Pixels, warp: Warp) -> Pixels:
     picture = Image.fromarray(image)
     red, green, blue = (round(mean) for mean in mean_colour(picture))
     if warp.displacement is not None:
-        return _displaced(image, warp.backward_matrix(), warp.displacement, fill=(red, green, blue))
+        return _displaced(picture, warp.backward_matrix(), warp.displacement, fill=(red, green, blue))
     moved = picture.transform(
         (width, height),
         Image.Transform.PERSPECTIVE,
@@ -76,18 +76,18 @@ def _sources(
 
 
 def _displaced(
-    image: Pixels, backward: FloatArray, displacement: Displacement, *, fill: tuple[int, int, int]
+    picture: Image.Image, backward: FloatArray, displacement: Displacement, *, fill: tuple[int, int, int]
 ) -> Pixels:
     """Return a picture after a displacement, in whole numbers with 8 bits for the place between pixels.
 
     Four colours are one 32-bit word, of which two at a time are weighed in one multiplication.
     """
-    height, width = image.shape[:2]
+    width, height = picture.size
     x, y = _sources(backward, displacement, (height, width))
     outside = (x < 0.0) | (x >= width) | (y < 0.0) | (y >= height)
     across, down = _in_256ths(x, width), _in_256ths(y, height)
     stride = width + 1
-    packed = _packed(image)
+    packed = _packed(picture)
     first = (down >> 8).astype(np.intp)
     first *= stride
     first += across >> 8
@@ -114,9 +114,8 @@ def _displaced(
     even &= _LANES
     odd &= ~_LANES
     even |= odd
-    pixels = np.ascontiguousarray(even.view(np.uint8).reshape(height, width, 4)[..., :3])
-    pixels[outside] = fill
-    return pixels
+    even[outside] = np.array([*fill, 255], dtype=np.uint8).view(np.uint32)[0]
+    return np.array(Image.frombuffer("RGBA", picture.size, even, "raw", "RGBA", 0, 1).convert("RGB"))
 
 
 def _in_256ths(positions: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.int32]:
@@ -126,10 +125,10 @@ def _in_256ths(positions: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.
     return np.clip(scaled, 0.0, 256.0 * (side - 1), out=scaled).astype(np.int32)
 
 
-def _packed(image: Pixels) -> npt.NDArray[np.uint32]:
+def _packed(picture: Image.Image) -> npt.NDArray[np.uint32]:
     """Return a picture's colours as words, row after row, with its last row and column twice."""
-    height, width = image.shape[:2]
-    words = np.zeros((height + 1, width + 1, 4), dtype=np.uint8)
-    words[:-1, :-1, :3] = image
+    width, height = picture.size
+    words = np.empty((height + 1, width + 1), dtype=np.uint32)
+    words[:-1, :-1] = np.asarray(picture.convert("RGBA")).view(np.uint32)[..., 0]
     words[-1], words[:, -1] = words[-2], words[:, -2]
-    return words.view(np.uint32).ravel()
+    return words.ravel()

@@ -105,7 +105,7 @@ def _visible_share(mask: npt.NDArray[np.bool_], warp: Warp, image_size: Size) ->
     rows, columns = np.nonzero(mask)
     if not rows.size:
         return 0.0
-    centres = np.stack([columns, rows], axis=1) + 0.5
+    centres = np.stack([columns, rows], axis=1).astype(np.float64) + 0.5
     return float(inside_frame(warp.forward(centres), image_size).mean())
 
 

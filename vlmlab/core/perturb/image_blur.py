@@ -10,6 +10,7 @@ from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit
 from vlmlab.core.perturb.image_pixelwise import PixelOperator
 
 _ZOOM_DOUBLINGS = 5
+_SMALL_DISC = 2.5  # pixels that a disc keeps at least when the picture is scaled down for it
 
 
 def gaussian_blur(image: Pixels, sigma: float, _rng: np.random.Generator) -> Pixels:
@@ -21,16 +22,20 @@ def gaussian_blur(image: Pixels, sigma: float, _rng: np.random.Generator) -> Pix
 def defocus_blur(image: Pixels, radius: float, _rng: np.random.Generator) -> Pixels:
     """Spread each point over a disc of ``radius`` reference pixels with a soft edge.
 
-    Large discs are spread in a picture that is scaled down until they have five to ten pixels: they leave
-    nothing that would need more.
+    Large discs are spread in a picture that is scaled down until they are small: they leave nothing that
+    would need more. Scaling blurs too, so the disc is made as much smaller (its spread is a quarter of its
+    radius squared).
     """
-    height, width = image.shape[:2]
     length = radius * pixels_per_unit(image)
-    factor = max(1, int(length / 5.0))
+    factor = max(1, int(length / _SMALL_DISC))
     if factor == 1:
         return _spread(image, _disc(length))
+    height, width = image.shape[:2]
     small = np.asarray(Image.fromarray(image).reduce(factor))
-    blurred = Image.fromarray(_spread(small, _disc(length / factor)))
+    # In small pixels: the mean over a block, and the triangles between their centres.
+    scaling = (1.0 - 1.0 / factor**2) / 12.0 + 1.0 / 6.0
+    shorter = math.sqrt(((length + 0.5) / factor) ** 2 - 4.0 * scaling) - 0.5
+    blurred = Image.fromarray(_spread(small, _disc(shorter)))
     # A last block that is not full stands for less than a whole pixel.
     frame = (0.0, 0.0, width / factor, height / factor)
     return np.array(blurred.resize((width, height), Image.Resampling.BILINEAR, box=frame))
@@ -42,18 +47,19 @@ def _spread(image: Pixels, kernel: Field) -> Pixels:
 
     height, width = image.shape[:2]
     margin = kernel.shape[0] // 2
-    framed = np.pad(image, ((margin, margin), (margin, margin), (0, 0)), mode="edge")
-    size = [fft.next_fast_len(side, real=True) for side in framed.shape[:2]]
+    size = [fft.next_fast_len(side + 2 * margin, real=True) for side in (height, width)]
     channels = np.zeros((3, *size), dtype=np.float32)
-    channels[:, : framed.shape[0], : framed.shape[1]] = framed.transpose(2, 0, 1)
+    for channel, band in zip(channels, Image.fromarray(image).split(), strict=True):
+        framed = np.pad(np.asarray(band), margin, mode="edge")
+        channel[: framed.shape[0], : framed.shape[1]] = framed
     weights = np.zeros(size, dtype=np.float32)
     weights[: kernel.shape[0], : kernel.shape[1]] = kernel
     spectrum = fft.rfft2(channels, overwrite_x=True)
     # A kernel that is symmetric around the origin has a real spectrum, which halves the work.
     spectrum *= fft.rfft2(np.roll(weights, (-margin, -margin), axis=(0, 1))).real
     blurred = fft.irfft2(spectrum, s=size, overwrite_x=True)
-    inner = blurred[:, margin : margin + height, margin : margin + width]
-    return as_pixels(np.ascontiguousarray(inner.transpose(1, 2, 0)))
+    inner = as_pixels(blurred[:, margin : margin + height, margin : margin + width])
+    return np.array(Image.merge("RGB", [Image.fromarray(band) for band in inner]))
 
 
 def _disc(radius: float) -> Field:

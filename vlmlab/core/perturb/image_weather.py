@@ -3,11 +3,14 @@
 import math
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFilter
 
 from vlmlab.core.perturb.image_fields import as_mask, coarse_shape, painted, smooth_noise
 from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit
 from vlmlab.core.perturb.image_pixelwise import PixelOperator
+
+FloatArray = npt.NDArray[np.float64]
 
 _AIR_LIGHT = (226, 230, 234)
 _RAIN_LIGHT = (206, 212, 218)
@@ -37,7 +40,8 @@ def rain(image: Pixels, rate: float, rng: np.random.Generator) -> Pixels:
     height, width = image.shape[:2]
     unit = pixels_per_unit(image)
     slant = rng.uniform(-0.35, 0.35)
-    canvas = Image.new("L", (width, height), round(255 * (1.0 - math.exp(-_RAIN_VEIL * rate))))
+    veil = 1.0 - math.exp(-_RAIN_VEIL * rate)
+    canvas = Image.new("L", (width, height), round(255 * veil))
     draw = ImageDraw.Draw(canvas)
     drops = rng.random((_count(_STREAKS, image), 4))
     lengths = (8.0 + 26.0 * drops[:, 2] ** 2) * unit
@@ -45,8 +49,8 @@ def rain(image: Pixels, rate: float, rng: np.random.Generator) -> Pixels:
     right, bottom = left + lengths * (slant + 0.04 * (drops[:, 3] - 0.5)), top + lengths
     ends = np.stack([left, top, right, bottom], axis=1)
     breadth = max(1, round(1.2 * unit))
-    for end, opacity in _fallen(ends, drops[:, 3], rate):
-        draw.line(end, fill=round(255 * (0.45 + 0.4 * opacity)), width=breadth)
+    for end, level in _fallen(ends, 0.45 + 0.4 * drops[:, 3], rate=rate, veil=veil):
+        draw.line(end, fill=level, width=breadth)
     return painted(image, _RAIN_LIGHT, mask=canvas.filter(ImageFilter.GaussianBlur(0.5 * unit)))
 
 
@@ -54,14 +58,15 @@ def snow(image: Pixels, rate: float, rng: np.random.Generator) -> Pixels:
     """Draw flakes, few of them near and large, and a white veil; both grow with ``rate``."""
     height, width = image.shape[:2]
     unit = pixels_per_unit(image)
-    canvas = Image.new("L", (width, height), round(255 * (1.0 - math.exp(-_SNOW_VEIL * rate))))
+    veil = 1.0 - math.exp(-_SNOW_VEIL * rate)
+    canvas = Image.new("L", (width, height), round(255 * veil))
     draw = ImageDraw.Draw(canvas)
     flakes = rng.random((_count(_FLAKES, image), 4))
     radii = (1.0 + 1.5 * flakes[:, 2] + 4.0 * flakes[:, 2] ** 12) * unit
     x, y = flakes[:, 0] * width, flakes[:, 1] * height
     ends = np.stack([x - radii, y - radii, x + radii, y + radii], axis=1)
-    for end, opacity in _fallen(ends, flakes[:, 3], rate):
-        draw.ellipse(end, fill=round(255 * (0.75 + 0.25 * opacity)))
+    for end, level in _fallen(ends, 0.75 + 0.25 * flakes[:, 3], rate=rate, veil=veil):
+        draw.ellipse(end, fill=level)
     return painted(image, _SNOW_LIGHT, mask=canvas.filter(ImageFilter.GaussianBlur(0.8 * unit)))
 
 
@@ -85,14 +90,17 @@ def _count(per_reference: int, image: Pixels) -> int:
 
 
 def _fallen(
-    ends: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-    opacities: np.ndarray[tuple[int], np.dtype[np.float64]],
-    rate: float,
-) -> list[tuple[tuple[float, float, float, float], float]]:
-    """Return the first of all drops, as many as a share ``rate`` of them."""
+    ends: FloatArray, opacities: FloatArray, *, rate: float, veil: float
+) -> list[tuple[tuple[float, float, float, float], int]]:
+    """Return the first of all drops, a share ``rate`` of them, with their levels on the mask.
+
+    A drop hides what the veil before it has left. The first drop comes last, so that it is drawn over the
+    others and stays as it is when more fall.
+    """
     count = math.ceil(rate * len(ends))
     corners = [(row[0], row[1], row[2], row[3]) for row in ends[:count].tolist()]
-    return list(zip(corners, opacities[:count].tolist(), strict=True))
+    levels = np.rint(255.0 * (1.0 - (1.0 - veil) * (1.0 - opacities[:count]))).astype(int).tolist()
+    return list(zip(corners, levels, strict=True))[::-1]
 
 
 SKY_OPERATORS = (
