@@ -180,6 +180,7 @@ def header_only_png(width: int, height: int) -> bytes:
         (b"", "picture", "empty"),
         (b"GIF89a", "picture", "not a readable image"),
         (saved(Image.new("RGB", (80, 60)), "TIFF"), "picture", "not a readable image"),
+        (b"\0\0\0\x18ftypheic", "picture", "not a readable image"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "picture", "not a readable image"),
         (header_only_png(6000, 5000), "picture", "6000 x 5000 pixels; at most 16 million"),
         (header_only_png(60_000, 60_000), "picture", "far more than 16 million"),
@@ -187,7 +188,20 @@ def header_only_png(width: int, height: int) -> bytes:
         (photograph(size=(500, 31)), "too_small", "500 x 31 pixels"),
         (b"x" * 20_000_001, "file", "more than 20 MB"),
     ],
-    ids=["torn jpeg", "torn png", "empty", "gif", "tiff", "svg", "30 mp", "bomb", "1x1", "flat", "heavy"],
+    ids=[
+        "torn jpeg",
+        "torn png",
+        "empty",
+        "gif",
+        "tiff",
+        "heic",
+        "svg",
+        "30 mp",
+        "bomb",
+        "1x1",
+        "flat",
+        "heavy",
+    ],
 )
 def test_a_picture_that_cannot_be_used_is_refused_with_its_file_and_what_to_do(picture, kind, words):
     pictures, report = one(picture)

@@ -105,6 +105,8 @@ def test_a_thing_with_only_a_mask_gets_its_tight_box():
         ({"size": [60, 80], "counts": [0, 4801]}, "do not add up"),
         ([[60, 40, 75, 40, 75, 55, 60, 55]], "lies elsewhere than its box"),
         ([["a", "b", "c", "d", "e", "f"]], "a point that is no number"),
+        ({"size": [60, 80], "counts": [4800]}, "covers nothing"),
+        ("polygon", "neither polygons nor run lengths"),
     ],
 )
 def test_a_mask_that_does_not_fit_is_left_out_and_the_box_is_kept(segmentation, reason):
@@ -193,6 +195,29 @@ def test_a_thing_without_a_class_could_be_anything_so_its_picture_is_refused():
         ("thing", "row", "annotations/instances_val2017.json", "annotations 1"),
         ("picture", "hole", "val2017/000000000139.jpg", ""),
     ]
+
+
+def test_rows_told_twice_are_refused():
+    pictures, report = one(
+        [row(1, [1, 1, 9, 9])],
+        images=(IMAGE, {**IMAGE, "file_name": "other.jpg"}),
+        categories=(DOG, {**DOG, "name": "cat"}),
+    )
+
+    assert [label for label, _ in truth(pictures[0])] == ["dog"]
+    assert [(one.scope, one.kind, one.row) for one in report.refusals] == [
+        ("picture", "row", "images 2"),
+        ("thing", "row", "categories 2"),
+    ]
+
+
+def test_rows_that_tell_one_picture_two_sizes_cost_it():
+    pictures, report = one(
+        [row(1, [1, 1, 9, 9])], images=(IMAGE, {**IMAGE, "id": 140, "width": 800, "height": 600})
+    )
+
+    assert pictures == []
+    assert "images 2 tells another size" in report.refusals[0].reason
 
 
 def test_images_without_their_file_are_refused_and_their_things_with_them():
@@ -355,6 +380,20 @@ def test_too_many_things_end_the_import(limits):
 
     with pytest.raises(SeedImportError, match="more than"):
         one([row(n, [20, 10, 30, 20], segmentation=outline) for n in range(3)], limits=limits)
+
+
+def test_boxes_of_a_label_are_those_of_its_things():
+    pictures, _ = one([row(1, [1, 1, 9, 9]), row(2, [2, 2, 5, 5], category=1), row(3, [30, 1, 9, 9])])
+
+    assert pictures[0].boxes_of("dog") == ((1, 1, 10, 10), (30, 1, 39, 10))
+    assert pictures[0].boxes_of("cat") == ()
+
+
+def test_a_thing_whose_only_mask_does_not_fit_is_refused():
+    _, report = one([row(1, None, segmentation=[[1, 1, 500, 1, 500, 50]])])
+
+    assert told(report)[0] == ("thing", "box", "annotations/instances_val2017.json", "annotations 1")
+    assert "has no box, and has a mask that has a point outside" in report.refusals[0].reason
 
 
 @given(st.permutations(["images", "annotations", "categories", "info"]), st.integers(0, 3))

@@ -10,6 +10,7 @@ from vlmlab.core.seed_images.faults import FaultError, SeedImportError
 from vlmlab.core.seed_images.files import FolderSource, ReadFiles, fault_of_name, read_bounded
 from vlmlab.core.seed_images.importing import import_pictures
 from vlmlab.core.seed_images.report import ImportReport
+from vlmlab.core.seed_images.settings import ImportSettings
 
 TABLE = b"file,label,x_min,y_min,x_max,y_max\na.png,dog,1,1,30,30\n"
 
@@ -128,6 +129,24 @@ def test_what_a_source_says_against_a_file_is_the_reason_of_its_refusal():
         "cannot be read: It is damaged in the archive",
         "Pack it again.",
     )
+
+
+@pytest.mark.parametrize("name", ["notes.json", "boxes.csv", "a.xml", "a.txt", "classes.txt", "strata.csv"])
+@pytest.mark.parametrize("error", [VlmLabError("It is torn."), OSError(5, "Input/output error")])
+def test_no_description_that_cannot_be_read_breaks_an_import(name, error):
+    def read(wanted: str) -> bytes:
+        if wanted == name:
+            raise error
+        return {"a.png": photograph(), "boxes.csv": TABLE}.get(wanted, b"dog")
+
+    for format_name in ("coco", "voc", "yolo", "ilsvrc", "udacity", "table"):
+        report = ImportReport()
+        source = ReadFiles(
+            ("a.png", "a.txt", "a.xml", "boxes.csv", "classes.txt", "notes.json", "strata.csv"), read
+        )
+        list(import_pictures(source, ImportSettings(format=format_name), report=report))
+
+        assert all(refusal.hint for refusal in report.refusals)
 
 
 def test_a_source_can_end_the_whole_import():

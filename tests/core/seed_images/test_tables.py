@@ -142,6 +142,48 @@ def test_rows_that_disagree_about_their_picture_cost_it():
     assert [(one.scope, one.kind) for one in report.refusals] == [("thing", "stratum"), ("picture", "hole")]
 
 
+def test_a_size_that_a_row_claims_is_checked():
+    table = (
+        "file,label,x,y,w,h,image_width,image_height\na.png,dog,1,2,9,9,80,60\nb.png,dog,1,2,9,9,800,600\n"
+    )
+
+    pictures, report = one(table)
+
+    assert [picture.file for picture in pictures] == ["a.png"]
+    assert told(report) == [("picture", "size", "b.png", "")]
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "words"), [("80", "", "only one side"), ("8.5", "60", "no number of pixels")]
+)
+def test_a_size_that_is_none_costs_the_picture(width, height, words):
+    table = f"file,label,x,y,w,h,image_width,image_height\na.png,dog,1,2,9,9,{width},{height}\n"
+
+    pictures, report = one(table, pictures=("a.png",))
+
+    assert pictures == []
+    assert words in report.refusals[0].reason
+
+
+def test_a_picture_that_two_tables_describe_is_taken_from_the_first():
+    files = {"a.png": photograph(), "one.csv": (HEAD + "a.png,dog,1,2,9,9\n").encode()}
+
+    pictures, report = imported({**files, "two.csv": (HEAD + "a.png,cat,1,2,9,9\n").encode()})
+
+    assert pictures[0].asked_labels == ("dog",)
+    assert told(report) == [("picture", "named_twice", "two.csv", "row 2")]
+
+
+def test_things_can_be_left_out_and_a_width_below_0_is_refused():
+    table = "file,label,x,y,w,h\na.png,dog,1,2,9,9\na.png,sky,1,2,9,9\na.png,cat,1,2,-9,9\n"
+
+    pictures, report = one(table, pictures=("a.png",), labels={"SKY": "-"})
+
+    assert (pictures[0].asked_labels, pictures[0].unsure_labels) == (("dog",), ("cat",))
+    assert told(report) == [("thing", "box", "boxes.csv", "row 4")]
+    assert report.remarks == {"A thing of the class “sky” was left out, as the settings say.": 1}
+
+
 def test_a_chosen_table_is_read_alone_and_one_that_is_not_there_is_said():
     pictures, _ = one(
         HEAD + "a.png,dog,1,2,30,40\n", name="notes/b.txt", annotation_file="notes/b.txt", format="table"

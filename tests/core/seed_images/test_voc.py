@@ -164,6 +164,12 @@ def test_a_wrong_object_is_refused_with_its_number(objects, kind, words):
     assert (pictures[0].asked_labels, pictures[0].unsure_labels) == (("cat",), ("dog",))
 
 
+def test_things_can_be_left_out():
+    pictures, report = one(thing("cat", (1, 1, 20, 20)) + thing("sky", (1, 1, 20, 20)), labels={"sky": "-"})
+
+    assert (pictures[0].asked_labels, told(report)) == (("cat",), [])
+
+
 def test_an_object_without_a_name_costs_the_picture():
     _, report = one(thing("cat", (1, 1, 20, 20)) + thing("", (1, 1, 20, 20)))
 
@@ -195,6 +201,7 @@ OUTSIDE = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/pass
         (b"<html></html>", "does not begin with <annotation>"),
         (b'<?xml version="1.0" encoding="martian"?><annotation/>', "unknown encoding"),
         (b"\x89PNG\r\n\x1a\n", "is no XML"),
+        (b'<?xml version="1.0" encoding="gbk"?><annotation>\xff\xff</annotation>', "not written in gbk"),
     ],
 )
 def test_hostile_and_broken_xml_is_refused_and_the_next_file_is_read(content, words):

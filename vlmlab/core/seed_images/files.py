@@ -14,7 +14,12 @@ from vlmlab.core.errors import VlmLabError
 from vlmlab.core.seed_images.faults import FaultError, SeedImportError
 from vlmlab.core.storable_values import UNSTORABLE
 
-PICTURE_ENDINGS = (".png", ".jpg", ".jpeg", ".jpe", ".webp", ".bmp", ".gif", ".tif", ".tiff")
+PICTURE_ENDINGS = (
+    *(".png", ".jpg", ".jpeg", ".jpe", ".webp", ".bmp", ".gif"),
+    *(".tif", ".tiff", ".heic", ".heif", ".avif", ".jp2", ".ppm", ".pgm"),
+)
+"""What rows may name; those of the second line are then refused as pictures that cannot be read."""
+
 LITTER = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini"})
 CHUNK = 1 << 20
 

@@ -85,13 +85,15 @@ class Canvas:
         """
         if not outline:
             return ""
-        told = json.loads(outline)
         try:
+            told = json.loads(outline)
             counts = checked_mask(
                 self._polygons(told) if self.is_relative else told, width=self.width, height=self.height
             )
         except ValueError as error:
             raise FaultError("mask", f"has a mask that {error}") from error
+        except RecursionError:
+            raise FaultError("mask", "has a mask that is nested too deeply") from None
         if not counts or not _area(counts, width=self.width, height=self.height):
             raise FaultError("mask", "has a mask that covers nothing")
         if self.orientation == UNTURNED:
