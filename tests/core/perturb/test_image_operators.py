@@ -149,6 +149,14 @@ def test_severities_outside_0_to_1_are_refused(severity):
             operator.parameter(severity)
 
 
+@pytest.mark.parametrize("source", [7, np.random.RandomState(7), None])
+def test_seeds_and_old_generators_are_refused(source):
+    with pytest.raises(TypeError, match="rng must be a numpy"):
+        IMAGE_OPERATORS["fog"].apply(photograph(), 0.1, source)
+    with pytest.raises(TypeError, match="rng must be a numpy"):
+        IMAGE_OPERATORS["shear"].apply_boxes([[0.0, 0.0, 1.0, 1.0]], 0.1, source, (8, 8))
+
+
 def test_levels_of_imagenet_c_are_severities_that_rise():
     assert set(LEVEL_SEVERITIES) == {
         *("brightness", "contrast", "saturate", "fog", "snow", "frost", "spatter"),

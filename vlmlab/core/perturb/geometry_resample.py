@@ -9,6 +9,8 @@ from vlmlab.core.perturb.image_fields import mean_colour
 from vlmlab.core.perturb.image_operator import Pixels
 
 Masks = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.uint32]
+_STRIP = 1 << 15  # pixels worked on at a time
 _LANES = np.uint32(0x00FF00FF)
 _HALVES = np.uint32(0x00800080)
 
@@ -78,16 +80,34 @@ def _sources(
 def _displaced(
     picture: Image.Image, backward: FloatArray, displacement: Displacement, *, fill: tuple[int, int, int]
 ) -> Pixels:
-    """Return a picture after a displacement, in whole numbers with 8 bits for the place between pixels.
+    """Return a picture after a displacement, strip by strip, so that what is worked on stays in the cache."""
+    width, height = picture.size
+    x, y = _sources(backward, displacement, (height, width))
+    packed = _packed(picture)
+    outside = np.array([*fill, 255], dtype=np.uint8).view(np.uint32)[0]
+    words = np.empty((height, width), dtype=np.uint32)
+    rows = max(1, _STRIP // width)
+    for top in range(0, height, rows):
+        strip = slice(top, top + rows)
+        words[strip] = _mixed(packed, x[strip], y[strip], size=(width, height), outside=outside)
+    return np.array(Image.frombuffer("RGBA", picture.size, words, "raw", "RGBA", 0, 1).convert("RGB"))
+
+
+def _mixed(
+    packed: Words,
+    x: npt.NDArray[np.float32],
+    y: npt.NDArray[np.float32],
+    *,
+    size: tuple[int, int],
+    outside: np.uint32,
+) -> Words:
+    """Return colours between pixels in whole numbers, with 8 bits for the place between four of them.
 
     Four colours are one 32-bit word, of which two at a time are weighed in one multiplication.
     """
-    width, height = picture.size
-    x, y = _sources(backward, displacement, (height, width))
-    outside = (x < 0.0) | (x >= width) | (y < 0.0) | (y >= height)
-    across, down = _in_256ths(x, width), _in_256ths(y, height)
+    width, height = size
     stride = width + 1
-    packed = _packed(picture)
+    across, down = _in_256ths(x, width), _in_256ths(y, height)
     first = (down >> 8).astype(np.intp)
     first *= stride
     first += across >> 8
@@ -114,8 +134,8 @@ def _displaced(
     even &= _LANES
     odd &= ~_LANES
     even |= odd
-    even[outside] = np.array([*fill, 255], dtype=np.uint8).view(np.uint32)[0]
-    return np.array(Image.frombuffer("RGBA", picture.size, even, "raw", "RGBA", 0, 1).convert("RGB"))
+    even[(x < 0.0) | (x >= width) | (y < 0.0) | (y >= height)] = outside
+    return even
 
 
 def _in_256ths(positions: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.int32]:
@@ -125,7 +145,7 @@ def _in_256ths(positions: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.
     return np.clip(scaled, 0.0, 256.0 * (side - 1), out=scaled).astype(np.int32)
 
 
-def _packed(picture: Image.Image) -> npt.NDArray[np.uint32]:
+def _packed(picture: Image.Image) -> Words:
     """Return a picture's colours as words, row after row, with its last row and column twice."""
     width, height = picture.size
     words = np.empty((height + 1, width + 1), dtype=np.uint32)

@@ -24,6 +24,7 @@ LEAST_VISIBLE_SHARE = 0.7
 LEAST_TIGHT_SHARE = 0.9
 _CAP_STEPS = 20
 _CAP_HALVINGS = 6
+_MOST_PLACES = 2000
 
 
 @dataclass(frozen=True)
@@ -69,25 +70,51 @@ def moved_truth(
     Raises:
         ValueError: an argument is not as described, or there are not as many masks as boxes.
     """
-    rows, layers = check_boxes(boxes), _checked_masks(masks, boxes, image_size)
-    warp = strategy_warp(severities, rng_of=rng_of, image_size=check_size(image_size))
-    return _truth_after(warp, rows, image_size, layers)
-
-
-def _truth_after(warp: Warp, boxes: FloatArray, image_size: Size, masks: Masks | None) -> MovedTruth:
+    rows, size = check_boxes(boxes), check_size(image_size)
+    layers = _checked_masks(masks, len(rows), size)
+    warp = strategy_warp(severities, rng_of=rng_of, image_size=size)
     if warp.displacement is None and np.array_equal(warp.matrix, np.eye(3)):
-        return MovedTruth(boxes.copy(), np.ones(len(boxes)), np.ones(len(boxes)))
-    if masks is None:
-        return MovedTruth(
-            moved_boxes(boxes, warp, image_size),
-            visible_shares(boxes, warp, image_size),
-            tight_shares(boxes, warp),
-        )
-    return MovedTruth(
-        boxes_of_masks(warped_masks(masks, warp)),
-        np.array([_visible_share(mask, warp, image_size) for mask in masks], dtype=np.float64),
-        np.ones(len(masks)),
-    )
+        return MovedTruth(rows.copy(), np.ones(len(rows)), np.ones(len(rows)))
+    moved = moved_boxes(rows, warp, size) if layers is None else boxes_of_masks(warped_masks(layers, warp))
+    return _Things.of(rows, layers, size).after(warp, moved)
+
+
+@dataclass(frozen=True)
+class _Things:
+    """What is known of the things in a picture, ready to be asked for many warps.
+
+    Attributes:
+        boxes: ``(n, 4)``.
+        image_size: width and height in pixels.
+        places: for each thing points of its mask, ``(k, 2)``, if there are masks.
+    """
+
+    boxes: FloatArray
+    image_size: Size
+    places: tuple[FloatArray, ...] | None
+
+    @classmethod
+    def of(cls, boxes: FloatArray, masks: Masks | None, image_size: Size) -> "_Things":
+        places = None if masks is None else tuple(_places(mask) for mask in masks)
+        return cls(boxes, image_size, places)
+
+    def after(self, warp: Warp, moved: FloatArray) -> MovedTruth:
+        """Return the truth after a warp that has moved the boxes."""
+        if self.places is None:
+            visible = visible_shares(self.boxes, warp, self.image_size)
+            return MovedTruth(moved, visible, tight_shares(self.boxes, warp))
+        shares = [
+            float(inside_frame(warp.forward(points), self.image_size).mean()) if len(points) else 0.0
+            for points in self.places
+        ]
+        return MovedTruth(moved, np.array(shares, dtype=np.float64), np.ones(len(shares)))
+
+
+def _places(mask: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return the centres of a mask's pixels, every so many of them where there are very many."""
+    rows, columns = np.nonzero(mask)
+    step = 1 + len(rows) // _MOST_PLACES
+    return np.stack([columns[::step], rows[::step]], axis=1).astype(np.float64) + 0.5
 
 
 def boxes_of_masks(masks: Masks) -> FloatArray:
@@ -100,20 +127,11 @@ def boxes_of_masks(masks: Masks) -> FloatArray:
     return boxes
 
 
-def _visible_share(mask: npt.NDArray[np.bool_], warp: Warp, image_size: Size) -> float:
-    """Return the share of a mask's pixels whose centres are still in the frame; 0 for an empty mask."""
-    rows, columns = np.nonzero(mask)
-    if not rows.size:
-        return 0.0
-    centres = np.stack([columns, rows], axis=1).astype(np.float64) + 0.5
-    return float(inside_frame(warp.forward(centres), image_size).mean())
-
-
-def _checked_masks(masks: Masks | None, boxes: npt.ArrayLike, image_size: Size) -> Masks | None:
+def _checked_masks(masks: Masks | None, n_boxes: int, image_size: Size) -> Masks | None:
     if masks is None:
         return None
     layers = check_masks(masks)
-    expected = len(check_boxes(boxes)), image_size[1], image_size[0]
+    expected = n_boxes, image_size[1], image_size[0]
     if layers.shape != expected:
         raise ValueError(f"masks must be {expected}, one for each box, got {layers.shape}")
     return layers
@@ -142,11 +160,11 @@ def honest_caps(
     Returns:
         Operator name to the largest severity in [0, 1]; operators that move nothing have no cap.
     """
-    rows, layers, size = check_boxes(boxes), _checked_masks(masks, boxes, image_size), check_size(image_size)
+    rows, size = check_boxes(boxes), check_size(image_size)
+    things = _Things.of(rows, _checked_masks(masks, len(rows), size), size)
 
     def is_honest(name: str, severity: float) -> bool:
-        warp = strategy_warp({name: severity}, rng_of=rng_of, image_size=size)
-        return _truth_after(warp, rows, size, layers).is_honest
+        return things.after(strategy_warp({name: severity}, rng_of=rng_of, image_size=size), rows).is_honest
 
     wanted = [operator.name for operator in GEOMETRY_OPERATORS]
     return {name: _cap(is_honest, name) for name in wanted if names is None or name in names}

@@ -16,6 +16,7 @@ from vlmlab.core.perturb.image_operator import (
     ImageOperator,
     Pixels,
     Quantity,
+    check_generator,
     check_severity,
 )
 
@@ -49,10 +50,12 @@ class GeometricOperator(ImageOperator):
 
         Raises:
             ValueError: the severity is outside [0, 1], or the size below a pixel.
+            TypeError: ``rng`` is no generator.
         """
         size = check_size(image_size)
         if check_severity(severity) == 0.0:
             return Warp()
+        check_generator(rng)
         return self.draw_warp(self.quantity.at(severity), rng, size)
 
     def apply_boxes(

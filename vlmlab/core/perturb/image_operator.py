@@ -110,10 +110,12 @@ class ImageOperator(ABC):
 
         Raises:
             ValueError: another shape or dtype, no pixel, or a severity outside [0, 1].
+            TypeError: ``rng`` is no generator.
         """
         pixels = check_image(image)
         if check_severity(severity) == 0.0:
             return pixels.copy()
+        check_generator(rng)
         return self._perturb(pixels, self.quantity.at(severity), rng)
 
     @abstractmethod
@@ -130,6 +132,16 @@ def check_severity(severity: float) -> float:
     if not 0.0 <= severity <= 1.0:  # also refuses NaN
         raise ValueError(f"severity must be in [0, 1], got {severity!r}")
     return float(severity)
+
+
+def check_generator(rng: np.random.Generator) -> None:
+    """Refuse what is no generator.
+
+    Raises:
+        TypeError: it is a seed, an old ``RandomState`` or something else.
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be a numpy.random.Generator (see rng_for), got {type(rng).__name__}")
 
 
 def check_image(image: Pixels) -> Pixels:
