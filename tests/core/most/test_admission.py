@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.most.tiny import tiny_space
-from vlmlab.core.most.admission import GRID, MAX_PROBES, FidelityMemory, as_strategy, largest_admissible
+from vlmlab.core.most.admission import (
+    GRID,
+    MAX_PROBES,
+    FidelityMemory,
+    allowed,
+    allowed_strategy,
+    as_strategy,
+    largest_admissible,
+)
 from vlmlab.core.most.types import Fidelity, SearchTarget, Thresholds
 
 THRESHOLDS = Thresholds()
@@ -90,7 +98,7 @@ def test_the_result_is_admissible_on_the_ray_and_takes_few_probes(severities, po
     assert fidelity(strategy).image_distance <= 0.2
     assert len(probed) <= MAX_PROBES + 2
     shares = [weak / whole for weak, whole in zip(strategy, row, strict=True) if weak]
-    assert all(share == pytest.approx(shares[0]) for share in shares)
+    assert all(share == pytest.approx(shares[0], abs=1e-4) for share in shares)
     assert all(share <= 1.0 for share in shares)
 
 
@@ -122,6 +130,31 @@ def test_what_is_stored_is_not_measured_again():
 
     assert memory((0.5,)) == Fidelity(0.3, 0.0)
     assert memory.measured == 0
+
+
+@given(st.lists(st.floats(-0.5, 1.5), min_size=2, max_size=8), st.floats(0.1, 3.0))
+def test_what_is_allowed_once_stays_bit_by_bit(severities, budget):
+    space = tiny_space(len(severities), perturbation_budget=budget)
+
+    once = allowed(np.array([severities]), space)
+
+    assert allowed(once, space).tolist() == once.tolist() == space.repair(once).tolist()
+    assert once.sum() <= budget
+    assert once == pytest.approx(np.round(once, 6), abs=1e-12)
+
+
+@given(st.lists(st.integers(20_000, 100_000), min_size=2, max_size=8), st.floats(-1e-12, 1e-12))
+def test_the_last_digits_of_arithmetic_do_not_matter(millionths, noise):
+    row = (np.array([millionths]) + 0.5) / 1e6
+    space = tiny_space(row.shape[1])
+
+    assert allowed(row * (1.0 + noise), space).tolist() == allowed(row, space).tolist()
+
+
+def test_severities_are_cut_to_six_decimals():
+    row = np.array([0.12345678, 0.2, 0.0199999, 0.02])
+
+    assert allowed_strategy(row, tiny_space(4)) == (0.123456, 0.2, 0.0, 0.02)
 
 
 def test_a_negative_zero_is_no_severity_of_its_own():

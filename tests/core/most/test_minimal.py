@@ -44,6 +44,19 @@ def test_each_of_two_operators_is_lowered_on_its_own():
     assert 0.1 <= lowest[1] <= 0.1 + 0.4 / 64 + 1e-9
 
 
+def test_operators_go_when_others_take_over_what_they_spent():
+    def answer(query):
+        return boxes(query, 0.1 if sum(query.strategy) >= 0.75 else 0.8)
+
+    search = minimal((0.25, 0.25, 0.25, 0.25), answer, bisection_steps=3)
+
+    asked = strategies(play(search, answer))
+
+    assert asked[2] == (0.0, 0.25, 0.25, 0.25)
+    assert asked[5] == (0.0, 0.0, 0.0, 0.75)
+    assert search.weakest.query.strategy == (0.0, 0.0, 0.0, 0.75)
+
+
 def test_a_case_that_cannot_be_weakened_stays():
     start = (0.5, 0.3, 0.0, 0.0)
 
@@ -112,19 +125,21 @@ def test_replay_of_every_prefix_continues_like_the_undisturbed_search():
         assert list(resumed.ask()) == queries
 
 
-@pytest.mark.parametrize("family", sorted(set(FAMILIES) - {"robust", "many_small"}))
-def test_what_nsga2_finds_on_paper_shrinks_to_no_more_operators_and_less_severity(family):
+def shrunk_case(family):
+    """A case that NSGA-II finds with ever so many operators, and what is left of it."""
     world = landscape(family, regime="joint", seed=1)
-    search = landscape_search(world, algorithm="nsga2", slots=50)
+    search = landscape_search(world, algorithm="nsga2", slots=50, give_up_after=None)
     play(search, world.answer)
     start = next(one for one in search.answered if search.thresholds.is_hit(one))
+    shrinking = MinimalSearch(MostConfig(), target=search.target, start=start)
+    play(shrinking, world.answer)
+    assert shrinking.thresholds.is_hit(world.answer(Query(shrinking.weakest.query.strategy)))
+    return start.query.strategy, shrinking.weakest.query.strategy
 
-    shrunk = MinimalSearch(MostConfig(), target=search.target, start=start)
-    play(shrunk, world.answer)
 
-    before, after = start.query.strategy, shrunk.weakest.query.strategy
-    assert sum(map(bool, after)) < sum(map(bool, before))
-    assert sum(after) < sum(before)
-    assert all(low <= high for low, high in zip(after, before, strict=True))
-    assert shrunk.thresholds.is_hit(world.answer(Query(after)))
-    assert shrunk.evaluations < 250
+def test_what_nsga2_finds_on_paper_shrinks_to_a_third_of_its_operators_and_less_severity():
+    cases = [shrunk_case(family) for family in sorted(set(FAMILIES) - {"robust", "threshold"})]
+
+    for before, after in cases:
+        assert sum(map(bool, after)) <= sum(map(bool, before)) / 3
+        assert sum(after) < sum(before)

@@ -16,6 +16,7 @@ from tests.core.most.tiny import (
     tiny_search,
     tiny_space,
 )
+from vlmlab.core.most.admission import allowed
 from vlmlab.core.most.config import PRESETS, config_from_values
 from vlmlab.core.most.landscapes import landscape
 from vlmlab.core.most.objectives import objectives_of
@@ -77,7 +78,7 @@ def test_members_are_those_of_pymoos_own_run():
 
     class ToSpace(Repair):
         def _do(self, problem, rows, **kwargs):
-            return space.repair(rows)
+            return allowed(rows, space)
 
     algorithm = NSGA2(
         pop_size=12,

@@ -1,11 +1,20 @@
-"""Fidelity before asking: what is known of it is kept, and a strategy that changes too much is weakened."""
+"""What may be asked: severities on a grid, and strategies weakened until they change little enough."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
-from vlmlab.core.most.types import Fidelity, FidelityOf, FloatArray, SearchTarget, Strategy, Thresholds
+from vlmlab.core.most.types import (
+    Fidelity,
+    FidelityOf,
+    FloatArray,
+    SearchTarget,
+    Strategy,
+    StrategySpace,
+    Thresholds,
+)
 
+STEPS = 1e6  # severities are multiples of a millionth
 MAX_PROBES = 5  # fidelities measured to weaken one strategy
 GRID = 64  # shares are multiples of 1/64: a distance that differs in its last digits asks the same
 NEAR_ENOUGH = 3  # of these, by which the weakened strategy may fall short of the largest
@@ -43,9 +52,31 @@ class FidelityMemory:
         return self._measured
 
 
+def allowed(rows: FloatArray, space: StrategySpace) -> FloatArray:
+    """Return strategies that a space allows, with severities cut to six decimals.
+
+    What arithmetic leaves in the last digits differs between processors; a search that is replayed on another
+    machine must ask the same.
+
+    Args:
+        rows: ``(m, n)``, any numbers.
+        space: repairs them.
+
+    Returns:
+        ``(m, n)``; a row that was returned before comes back bit by bit.
+    """
+    cut = np.floor(space.repair(rows) * STEPS + 1e-3) / STEPS
+    return space.repair(cut)
+
+
 def as_strategy(row: FloatArray) -> Strategy:
     """Return one row of severities, ``(n,)``, as a strategy; negative zeros become zeros."""
     return tuple(float(severity) + 0.0 for severity in row)
+
+
+def allowed_strategy(row: FloatArray, space: StrategySpace) -> Strategy:
+    """Return one row of any numbers, ``(n,)``, as a strategy that a space allows."""
+    return as_strategy(allowed(row[None, :], space)[0])
 
 
 def largest_admissible(row: FloatArray, *, target: SearchTarget, thresholds: Thresholds) -> Strategy:
@@ -55,7 +86,7 @@ def largest_admissible(row: FloatArray, *, target: SearchTarget, thresholds: Thr
     a tenth inside the bracket; after a probe that was still too far, no higher than half way.
 
     Args:
-        row: ``(n,)`` severities, repaired already.
+        row: ``(n,)`` severities that are allowed.
         target: repairs what lies on the ray, and measures it.
         thresholds: what is close enough.
 
@@ -73,7 +104,7 @@ def largest_admissible(row: FloatArray, *, target: SearchTarget, thresholds: Thr
         inside = (1.0 - low_excess) / (high_excess - low_excess) if np.isfinite(high_excess) else 0.5
         place = low + (high - low) * min(highest, max(0.1, inside))
         share = min(high - 1, max(low + 1, round(place)))
-        weaker = as_strategy(target.space.repair(share / GRID * row[None, :])[0])
+        weaker = allowed_strategy(share / GRID * row, target.space)
         measured = target.fidelity(weaker)
         if thresholds.admits(measured):
             low, low_excess, best, highest = share, _excess(measured, thresholds), weaker, 0.9

@@ -65,8 +65,8 @@ class DamageModel:
         spread = np.full(features.shape[1], ALONE_SPREAD)
         spread[rows.shape[1] :] = TOGETHER_SPREAD
         precision = features.T @ features / NOISE**2 + np.diag(spread**-2.0)
-        self._factor = np.linalg.cholesky(precision)
-        self._mean = np.linalg.solve(precision, features.T @ damages / NOISE**2)
+        self._factor = np.linalg.cholesky(precision).astype(np.float64)
+        self._mean = np.linalg.solve(precision, features.T @ damages / NOISE**2).astype(np.float64)
         return self
 
     def draw(self, rng: np.random.Generator) -> FloatArray:

@@ -28,8 +28,8 @@ class MostConfig(BaseModel):
     algorithm: Algorithm = Field(
         default="screen",
         title="Algorithm",
-        description="How perturbations are chosen. screen tries each operator alone and then learns which "
-        "belong together; nsga2 is the published one; random is the yardstick.",
+        description="How perturbations are chosen. screen tries a little of everything, then each operator "
+        "alone, and learns which belong together; nsga2 is the published one; random is the yardstick.",
     )
     regimes: tuple[Regime, ...] = Field(
         default=REGIMES, title="Regimes",
@@ -127,8 +127,7 @@ class MostConfig(BaseModel):
     @field_validator("regimes", mode="before")
     @classmethod
     def _check_regimes(cls, value: object) -> object:
-        is_list = isinstance(value, list | tuple)
-        if not is_list or not value or any(one not in REGIMES for one in value):
+        if not isinstance(value, list | tuple) or not value or any(one not in REGIMES for one in value):
             raise ValueError(f"choose any of {', '.join(REGIMES)}")
         if len(set(value)) != len(value):
             raise ValueError("name each regime once")
@@ -177,7 +176,7 @@ class Preset:
 PRESETS: dict[str, Preset] = {
     "quick": Preset(
         "Quick look (up to 100 inferences a run)",
-        "Each operator alone and a few dozen combinations; finds most failures in a handful of inferences.",
+        "A little of everything, each operator alone, some combinations: most failures take a handful.",
         {"algorithm": "screen", "inference_budget": 100, "give_up_after": 100, "bisection_steps": 3},
     ),
     "standard": Preset(

@@ -1,17 +1,18 @@
 """Scripted sensitivities: systems on paper that break for known reasons, for tests and benchmarks."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from vlmlab.core.most.types import AnswerStatus, Fidelity, FloatArray, Outcome, Query, Regime, Strategy
 from vlmlab.core.seeding import derive_seed, rng_for
 
-IMAGE_OPERATORS, TEXT_OPERATORS = 26, 15  # as many as the lab has
+IMAGE_NAMES = tuple(f"image_{number:02d}" for number in range(26))  # as many as the lab has
+TEXT_NAMES = tuple(f"text_{number:02d}" for number in range(15))
 CLEAN_IOU = 0.85
 JITTER = 0.03  # a system is no smooth function of its input; standard deviation of the IoU
-ENOUGH = 1.0  # load from which boxes are certainly wrong: IoU 0.85 exp(-1) = 0.31
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,18 @@ class Sensitivity:
     silence: FloatArray
     capacity: float | None = None
 
+    def of(self, indexes: npt.NDArray[np.intp]) -> "Sensitivity":
+        """Return the sensitivity to some of the operators alone."""
+        return replace(
+            self,
+            slopes=self.slopes[indexes],
+            powers=self.powers[indexes],
+            pairs=self.pairs[np.ix_(indexes, indexes)],
+            silence=self.silence[indexes],
+            image_distances=self.image_distances[indexes],
+            prompt_distances=self.prompt_distances[indexes],
+        )
+
     def load(self, severities: FloatArray) -> float:
         """Return the load of ``(n,)`` severities."""
         alone = float(self.slopes @ severities**self.powers)
@@ -58,74 +71,104 @@ class Sensitivity:
         return Fidelity(min(1.0, image), 1.0 - kept)
 
 
-Family = Callable[[np.random.Generator, FloatArray], Mapping[str, FloatArray | float]]
+def sensitive(
+    slopes: FloatArray,
+    *,
+    powers: FloatArray | None = None,
+    pairs: FloatArray | None = None,
+    silence: FloatArray | None = None,
+    capacity: float | None = None,
+) -> Sensitivity:
+    """Return a sensitivity that takes any distance; what is left out does nothing."""
+    count = len(slopes)
+    nothing = np.zeros(count)
+    return Sensitivity(
+        slopes=slopes,
+        powers=np.ones(count) if powers is None else powers,
+        pairs=np.zeros((count, count)) if pairs is None else pairs,
+        silence=nothing if silence is None else silence,
+        image_distances=nothing,
+        prompt_distances=nothing,
+        capacity=capacity,
+    )
 
 
-def _weak(rng: np.random.Generator, count: int) -> FloatArray:
-    return rng.exponential(0.12, count)
+Family = Callable[[np.random.Generator, FloatArray], Sensitivity]
+"""From a generator and ``(n,)`` ones for image operators, zeros for text operators."""
 
 
-def few_strong(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
+def few_strong(rng: np.random.Generator, is_image: FloatArray) -> Sensitivity:
     """Three of 26 image operators and two of 15 text operators break the system alone, the others hardly."""
-    slopes = _weak(rng, len(is_image))
+    slopes = rng.exponential(0.12, len(is_image))
     for value, count in ((1.0, 3), (0.0, 2)):
         chosen = rng.choice(np.flatnonzero(is_image == value), size=count, replace=False)
         slopes[chosen] = rng.uniform(1.0, 2.5, count)
-    return {"slopes": slopes, "powers": rng.uniform(0.8, 2.0, len(is_image))}
+    return sensitive(slopes, powers=rng.uniform(0.8, 2.0, len(is_image)))
 
 
-def many_small(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
+def many_small(rng: np.random.Generator, is_image: FloatArray) -> Sensitivity:
     """Every operator costs a little, and soon more than later: a little of everything breaks the system."""
-    return {"slopes": rng.exponential(0.25, len(is_image)), "powers": rng.uniform(0.4, 0.8, len(is_image))}
+    count = len(is_image)
+    return sensitive(rng.exponential(0.25, count), powers=rng.uniform(0.4, 0.8, count))
 
 
-def additive(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
+def additive(rng: np.random.Generator, is_image: FloatArray) -> Sensitivity:
     """Operators add up evenly; a good one alone or two good ones together break the system."""
-    return {"slopes": rng.gamma(2.0, 0.25, len(is_image)), "powers": rng.uniform(0.8, 1.2, len(is_image))}
+    count = len(is_image)
+    return sensitive(rng.gamma(2.0, 0.25, count), powers=rng.uniform(0.8, 1.2, count))
 
 
-def pairs(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
-    """Operators are harmless alone; six pairs of images, four of text and four of both break the system."""
+def pairs(rng: np.random.Generator, is_image: FloatArray) -> Sensitivity:
+    """Operators are harmless alone; a few pairs of images, of texts and of both break the system."""
     meetings = np.zeros((len(is_image), len(is_image)))
     image, text = np.flatnonzero(is_image == 1.0), np.flatnonzero(is_image == 0.0)
     for first, second, count in ((image, image, 6), (text, text, 4), (image, text, 4)):
         for _ in range(count):
             low, high = sorted((int(rng.choice(first)), int(rng.choice(second))))
             meetings[low, high] = rng.uniform(1.5, 3.0) if low != high else 0.0
-    return {"slopes": 2.0 * _weak(rng, len(is_image)), "pairs": meetings}
+    return sensitive(rng.exponential(0.24, len(is_image)), pairs=meetings)
 
 
-def threshold(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
+def threshold(rng: np.random.Generator, is_image: FloatArray) -> Sensitivity:
     """Nothing happens until the load passes a capacity; then the answer collapses: no slope to follow."""
-    return {"slopes": rng.gamma(1.0, 0.3, len(is_image)), "capacity": 0.5}
+    return sensitive(rng.gamma(1.0, 0.3, len(is_image)), capacity=0.5)
 
 
-def text_helps(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
+def text_helps(rng: np.random.Generator, is_image: FloatArray) -> Sensitivity:
     """Images barely matter and prompts do; each makes the other worse."""
-    slopes = np.where(
-        is_image == 1.0, rng.exponential(0.15, len(is_image)), rng.exponential(0.5, len(is_image))
-    )
-    meetings = np.triu(rng.exponential(0.25, (len(is_image), len(is_image))), k=1)
-    meetings *= is_image[:, None] != is_image[None, :]
-    return {"slopes": slopes, "pairs": meetings}
+    count = len(is_image)
+    slopes = np.where(is_image == 1.0, rng.exponential(0.15, count), rng.exponential(0.5, count))
+    meetings = np.triu(rng.exponential(0.25, (count, count)), k=1)
+    return sensitive(slopes, pairs=meetings * (is_image[:, None] != is_image[None, :]))
 
 
-def falls_silent(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
+def falls_silent(rng: np.random.Generator, is_image: FloatArray) -> Sensitivity:
     """Strong operators end the boxes altogether; wrong boxes come only from a middle strength."""
-    slopes = _weak(rng, len(is_image))
-    chosen = rng.random(len(is_image)) < 0.3
+    count = len(is_image)
+    slopes = rng.exponential(0.12, count)
+    chosen = rng.random(count) < 0.3
     slopes[chosen] = rng.uniform(1.5, 3.0, int(chosen.sum()))
-    return {"slopes": slopes, "silence": np.where(chosen, rng.uniform(1.0, 2.0, len(is_image)), 0.0)}
+    return sensitive(slopes, silence=np.where(chosen, rng.uniform(1.0, 2.0, count), 0.0))
 
 
-def robust(rng: np.random.Generator, is_image: FloatArray) -> Mapping[str, FloatArray | float]:
+def robust(rng: np.random.Generator, is_image: FloatArray) -> Sensitivity:
     """A system that takes nearly everything; often there is nothing to find."""
-    return {"slopes": rng.exponential(0.13, len(is_image)), "powers": rng.uniform(0.6, 1.5, len(is_image))}
+    count = len(is_image)
+    return sensitive(rng.exponential(0.13, count), powers=rng.uniform(0.6, 1.5, count))
 
 
 FAMILIES: dict[str, Family] = {
     family.__name__: family
-    for family in (few_strong, many_small, additive, pairs, threshold, text_helps, falls_silent, robust)
+    for family in (
+        few_strong,
+        many_small,
+        additive,
+        pairs,
+        threshold,
+        text_helps,
+        falls_silent,
+        robust,
+    )
 }
 
 
@@ -175,25 +218,15 @@ def landscape(family: str, *, regime: Regime, seed: int) -> Landscape:
         regime: which operators are active.
         seed: which system of the family.
     """
-    is_image = np.repeat([1.0, 0.0], [IMAGE_OPERATORS, TEXT_OPERATORS])
+    is_image = np.repeat([1.0, 0.0], [len(IMAGE_NAMES), len(TEXT_NAMES)])
     count = len(is_image)
     rng = rng_for(seed, "most landscape", family)
-    image_distances = is_image * np.clip(rng.lognormal(np.log(0.2), 0.5, count), 0.02, 0.6)
-    prompt_distances = (1.0 - is_image) * np.clip(rng.lognormal(np.log(0.2), 0.6, count), 0.01, 0.8)
-    made = FAMILIES[family](rng, is_image)
-    active = {"image": is_image == 1.0, "text": is_image == 0.0, "joint": np.ones(count, dtype=np.bool_)}[
-        regime
-    ]
-    nothing, capacity = np.zeros(count), made.get("capacity")
-    sensitivity = Sensitivity(
-        slopes=np.asarray(made["slopes"])[active],
-        powers=np.asarray(made.get("powers", np.ones(count)))[active],
-        pairs=np.asarray(made.get("pairs", np.zeros((count, count))))[np.ix_(active, active)],
-        image_distances=image_distances[active],
-        prompt_distances=prompt_distances[active],
-        silence=np.asarray(made.get("silence", nothing))[active],
-        capacity=None if capacity is None else float(capacity),
+    whole = replace(
+        FAMILIES[family](rng, is_image),
+        image_distances=is_image * np.clip(rng.lognormal(np.log(0.2), 0.5, count), 0.02, 0.6),
+        prompt_distances=(1.0 - is_image) * np.clip(rng.lognormal(np.log(0.2), 0.6, count), 0.01, 0.8),
     )
-    names = [f"image_{n}" for n in range(IMAGE_OPERATORS)] + [f"text_{n}" for n in range(TEXT_OPERATORS)]
-    operators = tuple(name for name, is_active in zip(names, active, strict=True) if is_active)
-    return Landscape(operators, sensitivity, derive_seed(seed, "most landscape", family))
+    active = np.flatnonzero({"image": is_image, "text": 1.0 - is_image, "joint": np.ones(count)}[regime])
+    names = IMAGE_NAMES + TEXT_NAMES
+    operators = tuple(names[index] for index in active)
+    return Landscape(operators, whole.of(active), derive_seed(seed, "most landscape", family))

@@ -4,19 +4,21 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from vlmlab.core.most.admission import as_strategy
+from vlmlab.core.most.admission import allowed_strategy
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.strategy_search import StrategySearch
-from vlmlab.core.most.types import Outcome, SearchTarget, Strategy
-from vlmlab.core.most.weakening import Plan, RunningPlan, along_ray, fewest_operators, lowest_severities
+from vlmlab.core.most.types import FloatArray, Outcome, SearchTarget, Strategy
+from vlmlab.core.most.weakening import Plan, RunningPlan, along_ray, fewest_operators, lowest_severities, only
 
 
 class MinimalSearch(StrategySearch):
     """Shrinks a test case: operators away, then all severities down together, then each on its own.
 
-    One strategy a batch, because each answer decides what comes next. At the end no operator can be left
-    out, and no severity be lowered by more than ``2 ** -config.bisection_steps`` of itself, where failing is
-    monotone; in any case the result was seen to fail.
+    Operators go twice: first alone, then so that the others take over what they spent, because a little of
+    everything often fails where no part of it does. The sum of the severities never grows. One strategy a
+    batch, because each answer decides what comes next. At the end no operator can be left out, and no
+    severity be lowered by more than ``2 ** -config.bisection_steps`` of itself, where failing is monotone;
+    in any case the result was seen to fail.
 
     Args:
         config: budget, bisection steps, thresholds.
@@ -47,7 +49,7 @@ class MinimalSearch(StrategySearch):
 
     @property
     def stage(self) -> str:
-        """operators, strength, or severities."""
+        """operators, concentration, strength, or severities."""
         return self._stage
 
     @property
@@ -69,6 +71,8 @@ class MinimalSearch(StrategySearch):
     def _steps(self, start: Strategy) -> Plan:
         steps = self.config.bisection_steps
         strategy = yield from fewest_operators(start, fails=self._fails)
+        self._stage = "concentration"
+        strategy = yield from fewest_operators(strategy, fails=self._fails, reduced=self._concentrated)
         self._stage = "strength"
         row = np.array(strategy)
         strategy = yield from along_ray(
@@ -77,13 +81,18 @@ class MinimalSearch(StrategySearch):
         self._stage = "severities"
         return (yield from lowest_severities(strategy, lowered=self._lowered, fails=self._fails, steps=steps))
 
+    def _concentrated(self, strategy: Strategy, kept: Sequence[int]) -> Strategy:
+        """Return the kept operators with the whole strategy's sum of severities, as far as is admissible."""
+        rest = only(strategy, kept)
+        return self._admit(sum(strategy) / sum(rest) * np.array(rest)[None, :])[0]
+
     def _lowered(self, strategy: Strategy, index: int, share: float) -> Strategy:
         row = np.array(strategy)
         row[index] *= share
         return self._repaired(row)
 
-    def _repaired(self, row: np.ndarray) -> Strategy:
-        return as_strategy(self.target.space.repair(row[None, :])[0])
+    def _repaired(self, row: FloatArray) -> Strategy:
+        return allowed_strategy(row, self.target.space)
 
 
 def _weight(strategy: Strategy) -> tuple[int, float]:

@@ -1,11 +1,11 @@
-"""screen: each operator alone, then combinations that a model likes, then the first failure weakened."""
+"""screen: a little of everything, each operator alone, combinations that a model likes, then weakening."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from vlmlab.core.most.admission import as_strategy
+from vlmlab.core.most.admission import allowed_strategy
 from vlmlab.core.most.combining import Combiner, DamageModel, Reach
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.nsga2 import Generations
@@ -23,8 +23,9 @@ MAX_HALVINGS = 2  # a strategy that ended the boxes is tried at half and at a qu
 class ScreenSearch(StrategySearch):
     """Our search: cheap knowledge first.
 
-    Alone, every operator is asked at its largest admissible severity. Combinations maximise one draw each
-    from what a linear model may still be (Thompson sampling). An answer without boxes is no failure here;
+    First all operators share the budget evenly, because some systems break under a little of everything.
+    Then every operator is asked alone at its largest admissible severity. Combinations maximise one draw
+    each from what a linear model may still be (Thompson sampling). An answer without boxes is no failure:
     the strategy is tried again at half its strength. The first failure is weakened along its ray. With
     ``refine``, generations of NSGA-II follow, bred from everything that was asked.
     """
@@ -32,6 +33,7 @@ class ScreenSearch(StrategySearch):
     def __init__(self, config: MostConfig, *, target: SearchTarget, run_seed: int) -> None:
         super().__init__(config, target=target, run_seed=run_seed)
         order = rng_for(run_seed, "most", "screen", "order").permutation(len(target.space.operators))
+        self._everything: Strategy | None = None
         self._alone = deque(int(index) for index in order)
         self._largest: dict[int, Strategy] = {}
         self._halves: deque[Strategy] = deque()
@@ -40,11 +42,11 @@ class ScreenSearch(StrategySearch):
         self._draws = rng_for(run_seed, "most", "screen", "draws")
         self._n_combined = 0
         self._generations: Generations | None = None
-        self._stage = "alone"
+        self._stage = "everything"
 
     @property
     def stage(self) -> str:
-        """alone, combined, weaker, or the generation of refining."""
+        """everything, alone, combined, weaker, or the generation of refining."""
         return self._stage
 
     def _is_satisfied(self) -> bool:
@@ -63,7 +65,7 @@ class ScreenSearch(StrategySearch):
     def _weakened(self, strategy: Strategy) -> RunningPlan:
         row = np.array(strategy)
         plan = along_ray(
-            lambda share: as_strategy(self.target.space.repair(share * row[None, :])[0]),
+            lambda share: allowed_strategy(share * row, self.target.space),
             whole=strategy,
             fails=self._fails,
             steps=self.config.bisection_steps,
@@ -91,14 +93,26 @@ class ScreenSearch(StrategySearch):
         return list(fresh) or self._bred(room)
 
     def _cheap(self) -> Iterator[Strategy]:
-        """Yield halves, single operators, and combinations, as long as there are any."""
+        """Yield halves, everything, single operators, and combinations, as long as there are any."""
         while self._halves:
             yield self._halves.popleft()
+        if self._everything is None:
+            self._everything = self._a_little_of_everything()
+            yield self._everything
         while self._alone:
             self._stage = "alone"
             yield self._at_its_largest(self._alone.popleft())
         if not self._is_refining():
             yield from self._combinations()
+
+    def _a_little_of_everything(self) -> Strategy:
+        """Return the budget shared evenly by as many operators as can have a severity that counts."""
+        config = self.config
+        most = int(config.perturbation_budget / max(config.smallest_severity, 1e-9))
+        sharing = list(self._alone)[: max(1, most)]
+        row = np.zeros((1, len(self.target.space.operators)))
+        row[0, sharing] = min(1.0, config.perturbation_budget / len(sharing))
+        return self._admit(row)[0]
 
     def _at_its_largest(self, index: int) -> Strategy:
         row = np.zeros((1, len(self.target.space.operators)))

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from vlmlab.core.most.admission import as_strategy, largest_admissible
+from vlmlab.core.most.admission import allowed, as_strategy, largest_admissible
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.outcomes import ReturnedCase, returned_case
 from vlmlab.core.most.types import AnswerStatus, FloatArray, Outcome, Query, SearchTarget, Strategy
@@ -129,7 +129,7 @@ class StrategySearch(ABC):
 
     def _admit(self, rows: FloatArray) -> list[Strategy]:
         """Return rows ``(m, n)`` as strategies that may be asked: repaired, and weakened if so configured."""
-        repaired = self.target.space.repair(rows)
+        repaired = allowed(rows, self.target.space)
         if not self.config.fidelity_first:
             return [as_strategy(row) for row in repaired]
         return [largest_admissible(row, target=self.target, thresholds=self.thresholds) for row in repaired]

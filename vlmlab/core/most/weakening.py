@@ -1,6 +1,6 @@
 """Weaker strategies that still fail: plans that name what to ask next and read what is known."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
 from vlmlab.core.most.types import Strategy
@@ -68,7 +68,14 @@ def along_ray(weaken: Callable[[float], Strategy], *, whole: Strategy, fails: Fa
     return weakest
 
 
-def fewest_operators(strategy: Strategy, *, fails: Fails) -> Plan:
+def only(strategy: Strategy, kept: Sequence[int]) -> Strategy:
+    """Return a strategy without the operators that are not kept."""
+    return tuple(severity if index in kept else 0.0 for index, severity in enumerate(strategy))
+
+
+def fewest_operators(
+    strategy: Strategy, *, fails: Fails, reduced: Callable[[Strategy, Sequence[int]], Strategy] = only
+) -> Plan:
     """Take operators away while the rest still fails: halves first, then ever smaller groups.
 
     The result is minimal: it fails, and without any one of its operators it does not. This is the
@@ -77,30 +84,31 @@ def fewest_operators(strategy: Strategy, *, fails: Fails) -> Plan:
     Args:
         strategy: it fails.
         fails: whether a strategy that is known fails.
+        reduced: makes a strategy of the one given and the operators that are kept.
 
     Yields:
         What to ask next.
 
     Returns:
-        A strategy that fails, with severities of the first and as few operators as were needed.
+        A strategy that fails, with as few operators as were needed.
     """
     kept = [index for index, severity in enumerate(strategy) if severity > 0.0]
     kept.sort(key=lambda index: (strategy[index], index))  # the weakest first: most likely not needed
-    groups = 2
+    fewest, groups = strategy, 2
     while len(kept) > 1:
         size = -(-len(kept) // groups)
         for start in range(0, len(kept), size):
             rest = kept[:start] + kept[start + size :]
-            weaker = _only(strategy, rest)
-            yield weaker
-            if fails(weaker):
-                kept, groups = rest, max(2, groups - 1)
+            fewer = reduced(strategy, rest)
+            yield fewer
+            if fails(fewer):
+                fewest, kept, groups = fewer, rest, max(2, groups - 1)
                 break
         else:
             if size == 1:
                 break
             groups = min(len(kept), 2 * groups)
-    return _only(strategy, kept)
+    return fewest
 
 
 def lowest_severities(
@@ -125,7 +133,3 @@ def lowest_severities(
             weaken = partial(lowered, strategy, index)
             strategy = yield from along_ray(weaken, whole=strategy, fails=fails, steps=steps)
     return strategy
-
-
-def _only(strategy: Strategy, kept: list[int]) -> Strategy:
-    return tuple(severity if index in kept else 0.0 for index, severity in enumerate(strategy))
