@@ -1,5 +1,7 @@
 """What every search promises: budgets, batches, failed calls, when it ends, and replay."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,9 @@ from tests.core.most.tiny import (
     tiny_search,
     tiny_space,
 )
+from vlmlab.core.most.admission import FidelityMemory
 from vlmlab.core.most.landscapes import landscape
+from vlmlab.core.most.search import build_search
 from vlmlab.core.most.strategy_search import MAX_UNCHARGED, EndReason
 from vlmlab.core.most.types import AnswerStatus, Outcome, Query
 from vlmlab.core.search import ReplayMismatchError, replay
@@ -273,3 +277,18 @@ def test_a_search_returns_the_failure_with_the_highest_swtd_that_no_other_beats(
 
 def test_a_search_without_any_answer_returns_nothing():
     assert fresh(KINDS[0]).returned_case() is None
+
+
+@pytest.mark.parametrize("algorithm", ["random", "nsga2", "screen"])
+def test_a_replay_with_stored_fidelities_measures_nothing(algorithm):
+    world = landscape("additive", regime="text", seed=2)
+    values = {"algorithm": algorithm, "inference_budget": 80, "early_stop": False, "population_size": 10}
+    search = landscape_search(world, **values)
+    played = play(search, world.answer)
+    stored = FidelityMemory(lambda strategy: pytest.fail("measured"), known=search.target.fidelity.known)
+
+    resumed = build_search(search.config, target=replace(search.target, fidelity=stored), run_seed=0)
+    replay(resumed, played[:5])
+
+    assert list(resumed.ask()) == played[5][0]
+    assert stored.measured == 0
