@@ -1,6 +1,5 @@
 """Plans that weaken a failing strategy: what they ask, and what they promise of the result."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -14,7 +14,7 @@ from vlmlab.core.most.weakening import Plan, RunningPlan, along_ray, fewest_oper
 class MinimalSearch(StrategySearch):
     """Shrinks a test case: operators away, then all severities down together, then each on its own.
 
-    Operators go twice: first alone, then so that the others take over what they spent, because a little of
+    Operators go twice: first for nothing, then so that the others take over what they spent: a little of
     everything often fails where no part of it does. The sum of the severities never grows. One strategy a
     batch, because each answer decides what comes next. At the end no operator can be left out, and no
     severity be lowered by more than ``2 ** -config.bisection_steps`` of itself, where failing is monotone;
