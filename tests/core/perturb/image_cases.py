@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from vlmlab.core.perturb.image_layers import LayerOperator
+from vlmlab.core.perturb.image_operator import Quantity
 from vlmlab.core.seeding import rng_for
 
 POOL = Path(__file__).resolve().parents[3] / "vlmlab" / "assets" / "warehouse_pool"
@@ -30,6 +32,13 @@ def photograph():
 def flat(level, *, height=84, width=112):
     """Return a picture of one grey, or of one colour."""
     return np.full((height, width, 3), level, dtype=np.uint8)
+
+
+def laid(draw_layer, image, amount, generator):
+    """Return a picture behind a layer."""
+    return LayerOperator("layer", "weather", Quantity("amount", "", amount), "", draw_layer).apply(
+        image, 1.0, generator
+    )
 
 
 def distance(first, second):

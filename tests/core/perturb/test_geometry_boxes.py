@@ -11,7 +11,6 @@ from vlmlab.core.boxes import iou
 from vlmlab.core.perturb.geometry import Warp, about, tilt
 from vlmlab.core.perturb.geometry_boxes import (
     check_boxes,
-    check_size,
     moved_boxes,
     tight_shares,
     visible_shares,
@@ -125,11 +124,6 @@ def test_no_boxes_are_no_boxes():
 def test_other_boxes_are_refused(boxes, sentence):
     with pytest.raises(ValueError, match=sentence):
         check_boxes(boxes)
-
-
-def test_sizes_below_a_pixel_are_refused():
-    with pytest.raises(ValueError, match="at least 1 pixel"):
-        check_size((0, 4))
 
 
 def test_within_frame_leaves_inner_boxes_alone():

@@ -8,7 +8,7 @@ from tests.core.perturb.image_cases import ODD_SHAPES, distance, photograph, rng
 from vlmlab.core.perturb import IMAGE_OPERATORS, perturb_image
 from vlmlab.core.perturb.geometry_resample import warped_image
 from vlmlab.core.perturb.image_levels import LEVEL_SEVERITIES
-from vlmlab.core.perturb.image_operator import FAMILIES
+from vlmlab.core.perturb.image_operator import FAMILIES, check_size
 from vlmlab.core.perturb.image_operators import active_severities, strategy_warp
 
 NAMES = (
@@ -241,3 +241,8 @@ def test_active_severities_are_in_physical_order_whatever_the_order_given():
 def test_unknown_operators_are_named():
     with pytest.raises(ValueError, match="no image operator is called glass_blur, vignette"):
         perturb_image(photograph(), {"vignette": 0.1, "glass_blur": 0.0, "fog": 0.1}, rng_of=rng)
+
+
+def test_sizes_below_a_pixel_are_refused():
+    with pytest.raises(ValueError, match="at least 1 pixel"):
+        check_size((0, 4))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.core.perturb.image_cases import flat, photograph, rng
+from tests.core.perturb.image_cases import flat, laid, photograph, rng
 from vlmlab.core.perturb.image_photometry import brightness, contrast, hue_shift, saturate, shadow
 
 
@@ -45,7 +45,7 @@ def test_hue_shift_by_half_a_turn_is_the_same_either_way():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_shadow_takes_its_share_of_the_light_from_a_part(seed):
-    shaded = shadow(flat(200), 0.5, rng("shadow", seed))
+    shaded = laid(shadow, flat(200), 0.5, rng("shadow", seed))
 
     dark = round(200 * 0.5 ** (1 / 2.2))
     assert set(np.unique(shaded)) <= set(range(dark - 1, 201))
@@ -53,7 +53,7 @@ def test_a_shadow_takes_its_share_of_the_light_from_a_part(seed):
 
 
 def test_a_deeper_shadow_is_darker_everywhere_in_it():
-    weak, strong = (shadow(photograph(), darkness, rng()).astype(int) for darkness in (0.2, 0.7))
+    weak, strong = (laid(shadow, photograph(), darkness, rng()).astype(int) for darkness in (0.2, 0.7))
 
     assert (strong <= weak + 1).all()
     assert (weak <= photograph()).all()

@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vlmlab.core.perturb.geometry import FloatArray, Warp
+from vlmlab.core.perturb.image_operator import Size
 
-Size = tuple[int, int]
 _POINTS_A_SIDE = 65
 _POINTS_A_BOX = 24
 
@@ -24,18 +24,6 @@ def check_boxes(boxes: npt.ArrayLike) -> FloatArray:
     if not np.isfinite(array).all() or bool((array[:, 2:] < array[:, :2]).any()):
         raise ValueError("boxes must be finite with x_min <= x_max and y_min <= y_max")
     return array
-
-
-def check_size(image_size: Size) -> Size:
-    """Return width and height of a picture.
-
-    Raises:
-        ValueError: one is below a pixel.
-    """
-    width, height = image_size
-    if width < 1 or height < 1:
-        raise ValueError(f"image_size must be (width, height) of at least 1 pixel, got {image_size}")
-    return int(width), int(height)
 
 
 def moved_boxes(boxes: FloatArray, warp: Warp, image_size: Size) -> FloatArray:

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from vlmlab.core.perturb.image_fields import Field, as_pixels
-from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit
+from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit, size_of
 from vlmlab.core.perturb.image_pixelwise import PixelOperator
 
 _ZOOM_DOUBLINGS = 5
@@ -15,7 +15,7 @@ _SMALL_DISC = 2.5  # pixels that a disc keeps at least when the picture is scale
 
 def gaussian_blur(image: Pixels, sigma: float, _rng: np.random.Generator) -> Pixels:
     """Blur with a bell of ``sigma`` reference pixels (three box filters, which come close to it)."""
-    radius = sigma * pixels_per_unit(image)
+    radius = sigma * pixels_per_unit(size_of(image))
     return np.array(Image.fromarray(image).filter(ImageFilter.GaussianBlur(radius)))
 
 
@@ -26,7 +26,7 @@ def defocus_blur(image: Pixels, radius: float, _rng: np.random.Generator) -> Pix
     would need more. Scaling blurs too, so the disc is made as much smaller (its spread is a quarter of its
     radius squared).
     """
-    length = radius * pixels_per_unit(image)
+    length = radius * pixels_per_unit(size_of(image))
     factor = max(1, int(length / _SMALL_DISC))
     if factor == 1:
         return _spread(image, _disc(length))
@@ -72,7 +72,7 @@ def _disc(radius: float) -> Field:
 
 def motion_blur(image: Pixels, length: float, rng: np.random.Generator) -> Pixels:
     """Average a picture over a straight path of ``length`` reference pixels in a drawn direction."""
-    unit = pixels_per_unit(image)
+    unit = pixels_per_unit(size_of(image))
     angle = rng.uniform(0.0, math.pi)
     step = max(1.0, unit / 2.0)  # pixels between two exposures
     half = length * unit / (2.0 * step)

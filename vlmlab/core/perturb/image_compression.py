@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
-from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit
+from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit, size_of
 from vlmlab.core.perturb.image_pixelwise import PixelOperator
 
 
@@ -35,7 +35,7 @@ def jpeg_compression(image: Pixels, quantiser: float, _rng: np.random.Generator)
 def pixelate(image: Pixels, block: float, _rng: np.random.Generator) -> Pixels:
     """Average blocks of ``block`` reference pixels a side."""
     height, width = image.shape[:2]
-    side = 1.0 + (block - 1.0) * pixels_per_unit(image)
+    side = 1.0 + (block - 1.0) * pixels_per_unit(size_of(image))
     coarse = max(1, round(width / side)), max(1, round(height / side))
     blocks = Image.fromarray(image).resize(coarse, Image.Resampling.BOX)
     return np.array(blocks.resize((width, height), Image.Resampling.NEAREST))

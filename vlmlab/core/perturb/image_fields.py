@@ -1,4 +1,4 @@
-"""Random fields and layers that operators share: normal numbers, smooth noise, blending under a mask."""
+"""Random fields that operators share: normal numbers, smooth noise, steps."""
 
 import math
 from functools import cache
@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from vlmlab.core.perturb.image_operator import Pixels, pixels_per_unit
+from vlmlab.core.perturb.image_operator import Pixels, Size, pixels_per_unit
 
 Field = npt.NDArray[np.float32]
-Colour = tuple[int, int, int]
 _STEPS = 1 << 16
 
 
@@ -61,21 +60,14 @@ def smooth_noise(rng: np.random.Generator, shape: tuple[int, int], *, cell: floa
     return enlarged(rng.standard_normal((rows, columns), dtype=np.float32), shape)
 
 
-def coarse_shape(image: Pixels, step: float) -> tuple[int, int]:
+def coarse_shape(size: Size, step: float) -> tuple[int, int]:
     """Return height and width of a field that has one value every ``step`` reference pixels.
 
     Smooth layers are made at this size and enlarged once; at most 512 values a side are needed.
     """
-    height, width = image.shape[:2]
-    pixels = max(step * pixels_per_unit(image), max(height, width) / 512.0, 1.0)
+    width, height = size
+    pixels = max(step * pixels_per_unit(size), max(size) / 512.0, 1.0)
     return max(1, round(height / pixels)), max(1, round(width / pixels))
-
-
-def as_mask(shares: Field, image: Pixels) -> Image.Image:
-    """Return shares in [0, 1] as a mask of the picture's size."""
-    mask = Image.fromarray(as_pixels(shares * np.float32(255.0)))
-    size = image.shape[1], image.shape[0]
-    return mask if mask.size == size else mask.resize(size, Image.Resampling.BILINEAR)
 
 
 def mean_colour(image: Image.Image) -> tuple[float, float, float]:
@@ -85,14 +77,7 @@ def mean_colour(image: Image.Image) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def painted(image: Pixels, paint: Colour | Image.Image, *, mask: Image.Image) -> Pixels:
-    """Return a picture painted over with a colour or another picture, as far as the mask says."""
-    canvas = Image.fromarray(image)
-    canvas.paste(paint, (0, 0, *canvas.size), mask)
-    return np.array(canvas)
-
-
-def smooth_step(values: Field) -> Field:
+def smooth_step(values: npt.NDArray[np.floating]) -> Field:
     """Return 0 below 0, 1 above 1, and a smooth rise between (3 x^2 - 2 x^3)."""
     clipped = np.clip(values, 0.0, 1.0)
     return np.asarray(clipped * clipped * (3.0 - 2.0 * clipped), dtype=np.float32)

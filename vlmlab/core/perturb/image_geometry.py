@@ -8,16 +8,19 @@ import numpy as np
 import numpy.typing as npt
 
 from vlmlab.core.perturb.geometry import Displacement, FloatArray, Warp, about, tilt
-from vlmlab.core.perturb.geometry_boxes import Size, check_boxes, check_size, moved_boxes
+from vlmlab.core.perturb.geometry_boxes import check_boxes, moved_boxes
 from vlmlab.core.perturb.geometry_resample import Masks, check_masks, warped_image, warped_masks
 from vlmlab.core.perturb.image_fields import smooth_noise
 from vlmlab.core.perturb.image_operator import (
-    REFERENCE_SIDE,
     ImageOperator,
     Pixels,
     Quantity,
+    Size,
     check_generator,
     check_severity,
+    check_size,
+    pixels_per_unit,
+    size_of,
 )
 
 _ELASTIC_CELL = 48.0  # reference pixels
@@ -97,7 +100,7 @@ class GeometricOperator(ImageOperator):
         return warped_masks(layers, self.warp(severity, rng, (layers.shape[2], layers.shape[1])))
 
     def _perturb(self, image: Pixels, amount: float, rng: np.random.Generator) -> Pixels:
-        return warped_image(image, self.draw_warp(amount, rng, (image.shape[1], image.shape[0])))
+        return warped_image(image, self.draw_warp(amount, rng, size_of(image)))
 
 
 def rotation(degrees: float, rng: np.random.Generator, size: Size) -> Warp:
@@ -131,7 +134,7 @@ def shifting(share: float, rng: np.random.Generator, size: Size) -> Warp:
 
 def bending(displacement: float, rng: np.random.Generator, size: Size) -> Warp:
     """Displace pixels by a smooth random field, ``displacement`` reference pixels on average (rms)."""
-    unit = min(size) / REFERENCE_SIDE
+    unit = pixels_per_unit(size)
     shape = size[1], size[0]
     right = smooth_noise(rng, shape, cell=_ELASTIC_CELL * unit)
     down = smooth_noise(rng, shape, cell=_ELASTIC_CELL * unit)

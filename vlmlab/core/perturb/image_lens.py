@@ -6,46 +6,44 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from vlmlab.core.perturb.image_fields import (
     Field,
-    as_mask,
     as_pixels,
     coarse_shape,
-    painted,
     smooth_noise,
     smooth_step,
     standard_normals,
 )
-from vlmlab.core.perturb.image_operator import Pixels, Quantity
-from vlmlab.core.perturb.image_pixelwise import PixelOperator
+from vlmlab.core.perturb.image_layers import Layer, LayerOperator, as_mask
+from vlmlab.core.perturb.image_operator import Quantity, Size
 
 _MUD = (78, 64, 50)
 _MUD_OPACITY = 0.92
-_ICE_OPACITY = 0.95
+_ICE_OPACITY, _NEEDLE_OPACITY = 0.68, 0.95
 _CRYSTALS = 130
 _BRANCHES = (0.25, 0.45, 0.65)  # where side needles start, along the needle
 
 FloatArray = npt.NDArray[np.float64]
 
 
-def frost(image: Pixels, reach: float, rng: np.random.Generator) -> Pixels:
+def frost(size: Size, reach: float, rng: np.random.Generator) -> Layer:
     """Cover the lens with ice from its border inwards.
 
     Args:
-        image: the picture.
+        size: width and height of the picture in pixels.
         reach: how far the ice has come, as a share of the way from the border to the centre (in which its
             front is ragged by up to half of that way).
         rng: draws the front and the crystals.
     """
-    rows, columns = coarse_shape(image, 2.0)
+    rows, columns = coarse_shape(size, 2.0)
     side = min(rows, columns)
     ragged = smooth_noise(rng, (rows, columns), cell=side / 5.0)
     shine = _crystals(rng, (rows, columns))
     depth = _depth(rows, columns) + 0.5 / (1.0 + np.exp(-2.0 * ragged))
     depth -= depth.min()  # the first ice appears at once
-    grown = smooth_step(np.asarray((reach - depth) / 0.35, dtype=np.float32))
-    mask = as_mask(np.asarray(_ICE_OPACITY * grown * (0.75 + 0.25 * shine), dtype=np.float32), image)
+    grown = smooth_step((reach - depth) / 0.35)
+    opacity = grown * (_ICE_OPACITY + (_NEEDLE_OPACITY - _ICE_OPACITY) * shine)
     grey = Image.fromarray(as_pixels(np.asarray(196.0 + 59.0 * shine, dtype=np.float32)))
     bluish = Image.merge("RGB", (grey.point(_shaded(0.93)), grey.point(_shaded(0.98)), grey))
-    return painted(image, bluish.resize(mask.size, Image.Resampling.BILINEAR), mask=mask)
+    return Layer(as_mask(opacity, size), bluish.resize(size, Image.Resampling.BILINEAR))
 
 
 def _crystals(rng: np.random.Generator, shape: tuple[int, int]) -> Field:
@@ -87,27 +85,27 @@ def _shaded(factor: float) -> list[int]:
     return [round(level * factor) for level in range(256)]
 
 
-def spatter(image: Pixels, share: float, rng: np.random.Generator) -> Pixels:
+def spatter(size: Size, share: float, rng: np.random.Generator) -> Layer:
     """Cover a share of the lens with splashes of mud; each splash only grows."""
-    rows, columns = coarse_shape(image, 2.0)
+    rows, columns = coarse_shape(size, 2.0)
     side = min(rows, columns)
     swaths = smooth_noise(rng, (rows, columns), cell=side / 4.0)
     blobs = smooth_noise(rng, (rows, columns), cell=side / 16.0)
     dirt = blobs + 0.7 * swaths + 0.35 * smooth_noise(rng, (rows, columns), cell=side / 40.0)
     edge = np.quantile(dirt, 1.0 - share)
-    covered = smooth_step(np.asarray((dirt - edge) / 0.25, dtype=np.float32))
-    return painted(image, _MUD, mask=as_mask(np.float32(_MUD_OPACITY) * covered, image))
+    covered = smooth_step((dirt - edge) / 0.25)
+    return Layer(as_mask(_MUD_OPACITY * covered, size), _MUD)
 
 
 LENS_OPERATORS = (
-    PixelOperator(
+    LayerOperator(
         "frost",
         "weather",
         Quantity("reach", "way of the ice from the border to the centre and beyond its ragged front", 1.6),
         "Ice on the lens, growing from the border.",
         frost,
     ),
-    PixelOperator(
+    LayerOperator(
         "spatter",
         "weather",
         Quantity("share", "share of the lens under mud", 0.5, power=1.5),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from vlmlab.core.perturb.image_levels import LEVEL_SEVERITIES
 
 Pixels = npt.NDArray[np.uint8]
+Size = tuple[int, int]  # width and height in pixels
 Family = Literal["geometry", "photometry", "weather", "blur", "noise", "compression"]
 
 # The order in which they happen to light on its way from the scene to the file.
@@ -66,6 +67,11 @@ class ImageOperator(ABC):
     @property
     def moves_boxes(self) -> bool:
         """Whether the truth moves with the picture."""
+        return False
+
+    @property
+    def hides(self) -> bool:
+        """Whether it lays something before the scene that can hide things."""
         return False
 
     @property
@@ -161,6 +167,23 @@ def check_image(image: Pixels) -> Pixels:
     return np.ascontiguousarray(image)
 
 
-def pixels_per_unit(image: Pixels) -> float:
+def check_size(image_size: Size) -> Size:
+    """Return width and height of a picture.
+
+    Raises:
+        ValueError: one is below a pixel.
+    """
+    width, height = image_size
+    if width < 1 or height < 1:
+        raise ValueError(f"image_size must be (width, height) of at least 1 pixel, got {image_size}")
+    return int(width), int(height)
+
+
+def pixels_per_unit(size: Size) -> float:
     """Return how many pixels a reference pixel has: lengths grow with the picture's shorter side."""
-    return float(min(image.shape[:2])) / REFERENCE_SIDE
+    return min(size) / REFERENCE_SIDE
+
+
+def size_of(image: Pixels) -> Size:
+    """Return width and height of a picture."""
+    return image.shape[1], image.shape[0]

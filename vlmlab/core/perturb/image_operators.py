@@ -6,14 +6,20 @@ from types import MappingProxyType
 import numpy as np
 
 from vlmlab.core.perturb.geometry import Warp, chained
-from vlmlab.core.perturb.geometry_boxes import Size
 from vlmlab.core.perturb.geometry_resample import warped_image
 from vlmlab.core.perturb.image_blur import BLUR_OPERATORS
 from vlmlab.core.perturb.image_compression import COMPRESSION_OPERATORS
 from vlmlab.core.perturb.image_geometry import GEOMETRY_OPERATORS
 from vlmlab.core.perturb.image_lens import LENS_OPERATORS
 from vlmlab.core.perturb.image_noise import NOISE_OPERATORS
-from vlmlab.core.perturb.image_operator import ImageOperator, Pixels, check_image, check_severity
+from vlmlab.core.perturb.image_operator import (
+    ImageOperator,
+    Pixels,
+    Size,
+    check_image,
+    check_severity,
+    size_of,
+)
 from vlmlab.core.perturb.image_photometry import PHOTOMETRY_OPERATORS
 from vlmlab.core.perturb.image_weather import SKY_OPERATORS
 
@@ -53,9 +59,8 @@ def perturb_image(image: Pixels, severities: Mapping[str, float], *, rng_of: Rng
     """
     active = active_severities(severities)
     pixels = check_image(image)
-    size = pixels.shape[1], pixels.shape[0]
     if any(name in active for name in _MOVING):
-        perturbed = warped_image(pixels, strategy_warp(active, rng_of=rng_of, image_size=size))
+        perturbed = warped_image(pixels, strategy_warp(active, rng_of=rng_of, image_size=size_of(pixels)))
     else:
         perturbed = pixels.copy()
     for name, severity in active.items():

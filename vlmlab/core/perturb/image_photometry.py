@@ -5,8 +5,9 @@ import math
 import numpy as np
 from PIL import Image, ImageEnhance
 
-from vlmlab.core.perturb.image_fields import as_mask, mean_colour, painted, smooth_step
-from vlmlab.core.perturb.image_operator import Pixels, Quantity
+from vlmlab.core.perturb.image_fields import mean_colour, smooth_step
+from vlmlab.core.perturb.image_layers import Layer, LayerOperator, as_mask
+from vlmlab.core.perturb.image_operator import Pixels, Quantity, Size
 from vlmlab.core.perturb.image_pixelwise import PixelOperator
 
 _GAMMA = 2.2  # sRGB, near enough: levels are the 2.2th root of light
@@ -44,9 +45,9 @@ def hue_shift(image: Pixels, degrees: float, rng: np.random.Generator) -> Pixels
     return np.array(Image.fromarray(image).convert("RGB", matrix))
 
 
-def shadow(image: Pixels, darkness: float, rng: np.random.Generator) -> Pixels:
+def shadow(size: Size, darkness: float, rng: np.random.Generator) -> Layer:
     """Take a share ``darkness`` of the light from a strip with soft edges across the picture."""
-    height, width = image.shape[:2]
+    width, height = size
     diagonal = math.hypot(height, width)
     angle, breadth = rng.uniform(0.0, math.pi), rng.uniform(0.3, 0.5) * diagonal
     x = rng.uniform(0.3, 0.7) * width
@@ -57,7 +58,7 @@ def shadow(image: Pixels, darkness: float, rng: np.random.Generator) -> Pixels:
     ).astype(np.float32)
     shaded = smooth_step(0.5 + (breadth / 2.0 - np.abs(across)) / np.float32(_PENUMBRA * diagonal))
     levels = (1.0 - darkness * shaded) ** np.float32(1.0 / _GAMMA)
-    return painted(image, (0, 0, 0), mask=as_mask(np.asarray(1.0 - levels, dtype=np.float32), image))
+    return Layer(as_mask(1.0 - levels, size), (0, 0, 0))
 
 
 PHOTOMETRY_OPERATORS = (
@@ -89,7 +90,7 @@ PHOTOMETRY_OPERATORS = (
         "Wrong colours: red becomes green or blue.",
         hue_shift,
     ),
-    PixelOperator(
+    LayerOperator(
         "shadow",
         "photometry",
         Quantity("darkness", "share of the light that is missing in the shadow", 0.95),
