@@ -3,6 +3,7 @@
 from django.db.models import TextChoices
 
 KEY_SEPARATOR = "+"  # between the concepts in the stored key of a set
+CONCEPT_METHOD, MODALITY_METHOD = "revelio", "most"  # names in the core's table of methods
 
 
 class RunState(TextChoices):
@@ -60,6 +61,9 @@ class JobKind(TextChoices):
     CALIBRATE_SUT = "calibrate_sut", "Calibrate a system"
     PRERENDER = "prerender", "Draw scenes ahead"
     MAKE_DATASET = "make_dataset", "Make a dataset"
+    IMPORT_SEEDS = "import_seeds", "Import seed images"
+    MINIMIZE_CASE = "minimize_case", "Make a case minimal"
+    WORD_TABLE = "word_table", "Ask for a word table"
 
 
 class DatasetOrigin(TextChoices):
@@ -125,3 +129,52 @@ class Direction(TextChoices):
     MISSED = "missed-hazard", "Missed hazard"
     CAUTION = "over-caution", "Over-caution"
     NONE = "", "None"
+
+
+class RegimeName(TextChoices):
+    """What a MoST run may perturb (mirrors the core's regime)."""
+
+    IMAGE = "image", "Image"
+    TEXT = "text", "Text"
+    JOINT = "joint", "Joint"
+
+
+class ModalityStatus(TextChoices):
+    """How far a MoST run came (mirrors the core's run status)."""
+
+    UNFINISHED = "unfinished", "Unfinished"
+    FINISHED = "finished", "Finished"
+    BASELINE_FAILURE = "baseline_failure", "Baseline failure"
+    CALL_ERROR = "call_error", "Call error"
+
+
+class AnswerKind(TextChoices):
+    """How a system answered where boxes were asked for (mirrors the core's answer status)."""
+
+    BOXES = "boxes", "Boxes"
+    EMPTY = "empty", "Empty"
+    MALFORMED = "malformed", "Malformed"
+    CALL_ERROR = "call_error", "Call error"
+
+
+class CaseKind(TextChoices):
+    """Which test case of a run it is."""
+
+    RETURNED = "returned", "Returned"
+    MINIMAL = "minimal", "Minimal"
+
+
+class WordTableKind(TextChoices):
+    """What a word table holds (mirrors the core's table kind)."""
+
+    HOMOPHONE = "homophone", "Homophones"
+    SYNONYM = "synonym", "Synonyms"
+
+
+class WordTableState(TextChoices):
+    """How far a word table is."""
+
+    ASKING = "asking", "Being asked for"
+    DRAFT = "draft", "To be reviewed"
+    REVIEWED = "reviewed", "Reviewed"
+    FAILED = "failed", "Failed"

@@ -9,11 +9,13 @@ from searches.models.domain import DomainRecord, DomainVersion
 from searches.models.finding import Finding
 from searches.models.job import Job
 from searches.models.keys import ApiKey, ApiToken
+from searches.models.modality import CleanAnswer, Evaluation, ModalityCase, ModalityRun
 from searches.models.naming import ConceptNaming
 from searches.models.picture_source import PictureSource
 from searches.models.run import RunEvent, Sample, SearchRun, Trial
 from searches.models.storage import Blob, CachedReply
 from searches.models.sut import SutRecord
+from searches.models.word_table import WordTableRecord
 from searches.models.worker import WorkerHeartbeat
 
 __all__ = [
@@ -24,13 +26,17 @@ __all__ = [
     "CachedReply",
     "Calibration",
     "Campaign",
+    "CleanAnswer",
     "ConceptNaming",
     "Dataset",
     "DatasetPicture",
     "DomainRecord",
     "DomainVersion",
+    "Evaluation",
     "Finding",
     "Job",
+    "ModalityCase",
+    "ModalityRun",
     "PictureSource",
     "RunEvent",
     "Sample",
@@ -40,5 +46,6 @@ __all__ = [
     "SutVersion",
     "Trial",
     "User",
+    "WordTableRecord",
     "WorkerHeartbeat",
 ]

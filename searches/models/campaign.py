@@ -4,18 +4,32 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from searches.enums import MODALITY_METHOD
+from searches.models.dataset import Dataset
+
 
 class Campaign(models.Model):
-    """A wish: method, configuration and domain, searched on one or more systems."""
+    """A wish: method, configuration and domain or dataset, searched on one or more systems.
+
+    A concept search has one run a system. A modality search has one a system, seed image, regime and
+    replicate; ``plan`` says which: ``{"regimes", "strata", "n_seed_images", "seed", "replicates"}``.
+    """
 
     name = models.CharField(max_length=120)
     method = models.CharField(max_length=16, default="revelio")
-    domain = models.CharField(max_length=64)
-    domain_version = models.CharField(max_length=16)
+    domain = models.CharField(max_length=64, blank=True)  # of concept searches
+    domain_version = models.CharField(max_length=16, blank=True)
+    dataset = models.ForeignKey(  # of modality searches: where their seed images come from
+        Dataset, null=True, blank=True, on_delete=models.PROTECT, related_name="campaigns"
+    )
+    plan = models.JSONField(default=dict, blank=True)  # of modality searches: how the grid was drawn
     config = models.JSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT)
     created_at = models.DateTimeField(auto_now_add=True)
     is_sample = models.BooleanField(default=False)
+    served_at = models.DateTimeField(
+        null=True, blank=True
+    )  # when a worker last took a run: campaigns take turns
     request_key = models.CharField(max_length=80, null=True, blank=True)  # a program's Idempotency-Key
     request_digest = models.CharField(max_length=64, blank=True)
 
@@ -34,5 +48,7 @@ class Campaign(models.Model):
         return f"{self.domain}@{self.domain_version}"
 
     def get_absolute_url(self) -> str:
-        """Return the list of its runs."""
+        """Return its page, or for concept searches the list of its runs."""
+        if self.method == MODALITY_METHOD:
+            return reverse("modality_campaign", args=[self.pk])
         return reverse("run_list") + f"?campaign={self.pk}"

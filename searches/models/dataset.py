@@ -62,6 +62,7 @@ class DatasetPicture(models.Model):
     height = models.PositiveIntegerField()
     stratum = models.CharField(max_length=32, blank=True)
     concepts = models.JSONField(default=list, blank=True)
+    unsure_labels = models.JSONField(default=list, blank=True)  # not to be asked for: not all are boxed
     annotations = models.JSONField(default=list, blank=True)
     description = models.JSONField(default=dict, blank=True)
     description_digest = models.CharField(max_length=64, blank=True)
