@@ -91,4 +91,6 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "finding_list": READERS,
     "finding_detail": READERS,
     "finding_export": READERS,
+    # modality searches
+    # operators and word tables
 }

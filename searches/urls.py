@@ -63,4 +63,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("searches.source_urls")),
     path("", include("searches.dataset_urls")),
     path("", include("searches.run_urls")),
+    path("modality/", include("searches.modality_urls")),
+    path("operators/", include("searches.operator_urls")),
 ]
