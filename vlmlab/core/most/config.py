@@ -87,6 +87,14 @@ class MostConfig(BaseModel):
     excluded_operators: tuple[str, ...] = Field(
         default=(), title="Leave out", description="Operators that no strategy may use.",
     )  # fmt: skip
+    homophone_table: str = Field(
+        default="", max_length=64, title="Homophones",
+        description="Short name of a reviewed table for the operator homophone; empty: the shipped one.",
+    )  # fmt: skip
+    synonym_table: str = Field(
+        default="", max_length=64, title="Synonyms",
+        description="Short name of a reviewed table for the operator synonym; empty: the shipped one.",
+    )  # fmt: skip
     wall_clock_budget_s: float | None = Field(
         default=None, gt=0, title="Time limit",
         description="Seconds of work after which the run ends with what it has; empty for no limit.",
