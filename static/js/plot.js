@@ -60,8 +60,27 @@ async function draw(frame) {
   if (isNarrow) layout.annotations = [];
   if (isNarrow && (colours.data ?? []).length > 1) layout.showlegend = true;
   await plotly.react(target, colours.data, layout, theme.config);
+  followMarks(target);
   frame.dataset.drawn = "yes";
   for (const button of frame.querySelectorAll("[data-save]")) button.hidden = false;
+}
+
+// A mark opens the address that its custom data and, before it, `layout.meta.href` make.
+function followMarks(target) {
+  if (target.dataset.follows) return;
+  target.dataset.follows = "yes";
+  const addressOf = ({ points }) => {
+    const mark = points?.[0]?.customdata;
+    return typeof mark === "string" && mark ? (target.layout?.meta?.href ?? "") + mark : "";
+  };
+  target.on("plotly_click", (click) => {
+    const address = addressOf(click);
+    if (!address) return;
+    if (click.event?.ctrlKey || click.event?.metaKey) window.open(address, "_blank", "noopener");
+    else location.assign(address);
+  });
+  target.on("plotly_hover", (hover) => target.classList.toggle("on-mark", Boolean(addressOf(hover))));
+  target.on("plotly_unhover", () => target.classList.remove("on-mark"));
 }
 
 const watcher = new IntersectionObserver((entries) => {

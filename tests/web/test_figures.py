@@ -28,6 +28,18 @@ def test_a_chart_refuses_rows_that_do_not_fit_its_columns():
         chart(rows=((1, 2, 3),))
 
 
+def test_a_chart_refuses_addresses_that_do_not_fit_its_rows():
+    with pytest.raises(ValueError, match="row_urls must be one a row, got 1 for 2"):
+        chart(row_urls=("/runs/",))
+
+
+def test_rows_carry_the_addresses_that_marks_open():
+    linked, plain = chart(row_urls=("/runs/1/", "")), chart()
+
+    assert [url for url, _ in linked.linked_cells] == ["/runs/1/", ""]
+    assert [url for url, _ in plain.linked_cells] == ["", ""]
+
+
 def test_the_browser_gets_the_figure_and_the_same_numbers():
     payload = chart().payload
 

@@ -38,6 +38,8 @@ class Chart:
         columns, rows: the same numbers; at most a few hundred rows.
         note: how to read it (intervals, what is left out).
         csv_url, json_url: where the complete numbers can be fetched, if the page has such addresses.
+        row_urls: where the first cell of each row leads, "" for nowhere; what a click on a mark opens (its
+            ``customdata`` behind ``layout.meta.href``) must be reachable by these too.
     """
 
     slug: str
@@ -50,6 +52,7 @@ class Chart:
     csv_url: str = ""
     json_url: str = ""
     heading_level: int = field(default=2)
+    row_urls: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unknown = {trace.get("type", "scatter") for trace in self.spec.get("data", [])} - SVG_TRACES
@@ -58,6 +61,13 @@ class Chart:
         widths = {len(row) for row in self.rows} - {len(self.columns)}
         if widths:
             raise ValueError(f"every row needs {len(self.columns)} cells, got {sorted(widths)}")
+        if self.row_urls and len(self.row_urls) != len(self.rows):
+            raise ValueError(f"row_urls must be one a row, got {len(self.row_urls)} for {len(self.rows)}")
+
+    @property
+    def linked_cells(self) -> list[tuple[str, list[tuple[Cell, Column]]]]:
+        """Address of each row with its cells, for the template."""
+        return list(zip(self.row_urls or [""] * len(self.rows), self.cells, strict=True))
 
     @property
     def cells(self) -> list[list[tuple[Cell, Column]]]:
