@@ -195,6 +195,10 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('campaign', 'sut', 'picture', 'label'), name='one_clean_answer_a_seed_image'),
         ),
         migrations.AddIndex(
+            model_name='searchrun',
+            index=models.Index(fields=['campaign', 'state', 'queue', 'sut', 'id'], name='searches_se_campaig_68808f_idx'),
+        ),
+        migrations.AddIndex(
             model_name='evaluation',
             index=models.Index(fields=['run', 'is_hit'], name='searches_ev_run_id_aa4d84_idx'),
         ),

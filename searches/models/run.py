@@ -72,7 +72,12 @@ class SearchRun(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        indexes = [models.Index(fields=["state", "queue", "id"])]
+        indexes = [
+            models.Index(fields=["state", "queue", "id"]),
+            models.Index(
+                fields=["campaign", "state", "queue", "sut", "id"]
+            ),  # claims, whose turns campaigns take
+        ]
         constraints = [
             models.CheckConstraint(condition=models.Q(state__in=RunState.values), name="run_state_is_known")
         ]
