@@ -1,8 +1,9 @@
-"""The one function through which a run changes its state."""
+"""The one way in which runs change their state, one by one or many at once."""
 
 from collections.abc import Collection
 from typing import Any
 
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from searches.enums import FINAL_STATES, RUN_MOVES, RunState
@@ -32,13 +33,30 @@ def move_run(
     Raises:
         ValueError: the move is not in the table of allowed moves.
     """
+    rows = SearchRun.objects.filter(pk=run_id)
+    if held_fence is not None:
+        rows = rows.filter(fence=held_fence)
+    return move_runs(rows, frm=frm, to=to, **values) == 1
+
+
+def move_runs(
+    rows: QuerySet[SearchRun], *, frm: RunState | Collection[RunState], to: RunState, **values: Any
+) -> int:
+    """Move those of many runs that are in a state, in one statement, and return how many moved.
+
+    Args:
+        rows: the runs.
+        frm: the state or states that are moved; runs in others stay as they are.
+        to: the state they get.
+        values: further columns to set in the same statement.
+
+    Raises:
+        ValueError: the move is not in the table of allowed moves.
+    """
     states = {frm} if isinstance(frm, RunState) else set(frm)
     for state in states:
         if to not in RUN_MOVES[state]:
             raise ValueError(f"a run may not move from {state} to {to}")
-    rows = SearchRun.objects.filter(pk=run_id, state__in=states)
-    if held_fence is not None:
-        rows = rows.filter(fence=held_fence)
     if to != RunState.RUNNING:
         values = {"finished_at": None, "is_halted_by_spending": False} | values
     if to not in (RunState.RUNNING, RunState.CANCELLING, RunState.PAUSED):
@@ -47,4 +65,4 @@ def move_run(
         values = {"reserved_usd": 0.0} | values  # those three may still have a batch in hand
     if to in FINAL_STATES:
         values = values | {"finished_at": Now()}
-    return rows.update(state=to, **values) == 1
+    return rows.filter(state__in=states).update(state=to, **values)

@@ -207,20 +207,38 @@ def check_first_batch(sut: SutRecord, config: RevelioConfig, *, domain: Domain) 
     Raises:
         VlmLabError: a price is unknown or the first batch does not fit; ``field`` says where it belongs.
     """
-    params = params_of(sut)
-    sut_cap = sut_cap_of(params)
-    if config.spend_cap_usd is None and sut_cap is None:
+    if config.spend_cap_usd is None and sut_cap_of(params_of(sut)) is None:
         return
-    field = "suts" if config.spend_cap_usd is None else "spend_cap_usd"
     cost = batch_cost(sut, config, domain=domain)
+    check_first_calls(sut, cost, n_calls=batch_size(config), spend_cap_usd=config.spend_cap_usd)
+
+
+def check_first_calls(
+    sut: SutRecord, cost: float | None, *, n_calls: int, spend_cap_usd: float | None
+) -> None:
+    """Make sure that the first calls of a run fit into its limit and that of its system.
+
+    Args:
+        sut: the system.
+        cost: the most that the calls can cost in US dollars, None when a price is unknown.
+        n_calls: how many they are.
+        spend_cap_usd: limit of the run, None without one.
+
+    Raises:
+        VlmLabError: a price is unknown or they do not fit; ``field`` says where it belongs.
+    """
+    sut_cap = sut_cap_of(params_of(sut))
+    if spend_cap_usd is None and sut_cap is None:
+        return
+    field = "suts" if spend_cap_usd is None else "spend_cap_usd"
     if cost is None:
         raise VlmLabError(
             f"The price of {sut.name} is unknown, so a spending limit cannot be kept.",
             hint=UNKNOWN_HINT,
             field=field,
         )
-    batch = f"The first batch of {write_many(batch_size(config), 'call')} to {sut.name}"
-    if _is_short(config.spend_cap_usd, cost):
+    batch = f"The first batch of {write_many(n_calls, 'call')} to {sut.name}"
+    if _is_short(spend_cap_usd, cost):
         raise VlmLabError(
             f"{batch} may cost up to {write_money(cost)} {LONGEST}.",
             hint="Enter at least that, ask fewer questions at a time, or lower Longest reply on the system's "
