@@ -49,12 +49,6 @@ function payloadOf(frame) {
   return JSON.parse(document.getElementById(`plot-${frame.dataset.plot}`).textContent);
 }
 
-// A mark that stands for runs or a case leads to them: the address is its customdata.
-function follow(event) {
-  const address = event.points?.[0]?.customdata;
-  if (typeof address === "string" && /^\/(?!\/)/.test(address)) window.location.assign(address);
-}
-
 async function draw(frame) {
   const target = frame.querySelector(".plot");
   const [plotly, theme] = await Promise.all([loadOnce(frame.dataset.plotly), loadThemes(frame.dataset.themes)]);
@@ -67,7 +61,6 @@ async function draw(frame) {
   if (isNarrow && (colours.data ?? []).length > 1) layout.showlegend = true;
   await plotly.react(target, colours.data, layout, theme.config);
   followMarks(target);
-  if (!frame.dataset.drawn) target.on("plotly_click", follow);
   frame.dataset.drawn = "yes";
   for (const button of frame.querySelectorAll("[data-save]")) button.hidden = false;
 }

@@ -38,8 +38,6 @@ class Chart:
         columns, rows: the same numbers; at most a few hundred rows.
         note: how to read it (intervals, what is left out).
         csv_url, json_url: where the complete numbers can be fetched, if the page has such addresses.
-        row_urls: where each row leads to, "" for nowhere; empty where no row does. A mark of the drawing leads
-            to its own ``customdata``.
         row_urls: where the first cell of each row leads, "" for nowhere; what a click on a mark opens (its
             ``customdata`` behind ``layout.meta.href``) must be reachable by these too.
     """
@@ -64,8 +62,6 @@ class Chart:
         if widths:
             raise ValueError(f"every row needs {len(self.columns)} cells, got {sorted(widths)}")
         if self.row_urls and len(self.row_urls) != len(self.rows):
-            raise ValueError(f"every row needs an address, got {len(self.row_urls)} for {len(self.rows)}")
-        if self.row_urls and len(self.row_urls) != len(self.rows):
             raise ValueError(f"row_urls must be one a row, got {len(self.row_urls)} for {len(self.rows)}")
 
     @property
@@ -77,11 +73,6 @@ class Chart:
     def cells(self) -> list[list[tuple[Cell, Column]]]:
         """Rows of (value, column) for the template."""
         return [list(zip(row, self.columns, strict=True)) for row in self.rows]
-
-    @property
-    def linked_cells(self) -> list[tuple[str, list[tuple[Cell, Column]]]]:
-        """Rows of (address, cells) for the template; the address is "" where a row leads nowhere."""
-        return list(zip(self.row_urls or ("",) * len(self.rows), self.cells, strict=True))
 
     @property
     def payload(self) -> dict[str, Any]:
