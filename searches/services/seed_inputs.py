@@ -37,9 +37,12 @@ def chosen_label(picture: DatasetPicture, *, seed: int) -> str | None:
     It depends on the seed and the picture only, so that every system and regime is asked the same.
     """
     labels = askable_labels(picture)
-    if not labels:
-        return None
-    return pick(rng_for(seed, "label", picture.image_sha256), labels)
+    return label_among(labels, picture.image_sha256, seed=seed) if labels else None
+
+
+def label_among(labels: Sequence[str], image_sha256: str, *, seed: int) -> str:
+    """Return which of the sorted askable labels of a picture is asked for; at least one is needed."""
+    return pick(rng_for(seed, "label", image_sha256), labels)
 
 
 def things_of(picture: DatasetPicture, label: str) -> list[dict[str, Any]]:
