@@ -1,54 +1,34 @@
-"""One slice of a run: batch after batch until it ends, time is up, or somebody else decides."""
+"""Advances a claimed run by one slice: the table of methods, and the slice of a search over concept sets."""
 
-import logging
 import time
 from collections.abc import Callable, Sequence
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, transaction
 
-from searches.enums import RunState
+from searches.enums import CONCEPT_METHOD, MODALITY_METHOD, RunState
 from searches.models import SearchRun
-from searches.services.batches import Batch, BatchInterrupted, answer_batch
-from searches.services.blobs import FULL_DISK, StorageError, storage_error
-from searches.services.commits import commit_batch, keep_answers, keep_pictures, question_words
+from searches.services.batches import Batch, answer_batch
+from searches.services.commits import commit_batch, keep_pictures, question_words
 from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, natural_ending, outage_of
-from searches.services.leases import Lease, LeaseLost, release_paused
+from searches.services.leases import Lease
 from searches.services.live import LiveSearch, keep, live_search
+from searches.services.modality_slice import ModalitySlice
 from searches.services.outages import is_unanswered, note_unanswered
 from searches.services.paid_answers import keeping_paid
 from searches.services.prerender import withdraw
-from searches.services.presence import presence
 from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
-from searches.services.run_log import log_event
-from searches.services.run_states import move_run
-from searches.services.slice_ends import (
-    SliceEnd,
-    after_database_error,
-    fail_with_reference,
-    finish_cancel,
-    halt,
-    let_go,
-)
-from searches.services.spending import SpendingLimitError, reserve
+from searches.services.slice_ends import SliceEnd
+from searches.services.slices import Slice, check_same_sut, never, work_through
+from searches.services.spending import reserve
 from searches.services.suts import LoadedSut, asking_of, load_sut
 from searches.services.tallies import tally_batch
-from vlmlab.core.errors import SourceAwayError, VlmLabError
 from vlmlab.core.revelio.types import Outcome, Query
-from vlmlab.core.search import ReplayMismatchError
 
-logger = logging.getLogger(__name__)
+__all__ = ["SLICES", "ConceptSlice", "SliceEnd", "advance_run", "never"]
 
-REPLAY_ERROR = "The stored samples are not what this version of the search would ask."
-REPLAY_HINT = "Its results stay readable; copy its settings to search again."
 GOES_ON_ELSEWHERE = (SliceEnd.TIME_UP, SliceEnd.LEASE_LOST, SliceEnd.DATABASE_ERROR)
 """Ends after which what rendering workers draw ahead is still wanted, or nobody can say."""
-
-
-def never() -> bool:
-    """Return False: nobody asks this worker to stop."""
-    return False
 
 
 def advance_run(
@@ -66,145 +46,64 @@ def advance_run(
         should_stop: asked between pictures; the batch in hand is dropped and asked again later.
         should_yield: asked between batches; the run goes back into the queue.
     """
-    end = _end_of_slice(lease, _Slice(lease, slice_seconds, should_stop, should_yield))
-    if end not in GOES_ON_ELSEWHERE:
-        withdraw(lease.run_id)
+    work = SLICES[lease.method](
+        lease, slice_seconds=slice_seconds, should_stop=should_stop, should_yield=should_yield
+    )
+    end = work_through(work)
+    work.tidy(end)
     return end
 
 
-def _end_of_slice(lease: Lease, work: "_Slice") -> SliceEnd:
-    try:
-        return work.work()
-    except LeaseLost:
-        return SliceEnd.LEASE_LOST
-    except (OperationalError, InterfaceError) as error:
-        logger.warning("run %s: the database did not answer: %s", lease.run_id, error)
-        return after_database_error(lease)
-    except SpendingLimitError as error:
-        return halt(lease, error, to=RunState.PAUSED, is_halted_by_spending=True)
-    except (StorageError, SourceAwayError) as error:
-        return halt(lease, error, to=RunState.PAUSED)
-    except ReplayMismatchError:
-        logger.exception("run %s cannot be replayed", lease.run_id)
-        return halt(lease, VlmLabError(REPLAY_ERROR, hint=REPLAY_HINT), to=RunState.FAILED)
-    except VlmLabError as error:
-        return halt(lease, error, to=RunState.FAILED)
-    except OSError as error:
-        if error.errno in FULL_DISK:
-            return halt(lease, storage_error(error), to=RunState.PAUSED)
-        return fail_with_reference(lease)
-    except Exception:  # the edge of the work: a bug must not take the worker with it
-        return fail_with_reference(lease)
+class ConceptSlice(Slice):
+    """A slice of a search over concept sets."""
 
+    live: LiveSearch
+    ask_seconds = 0.0
 
-class _Slice:
-    """The state of one slice."""
+    def open(self, run: SearchRun) -> None:
+        """Replay the stored samples, unless the search is in memory."""
+        self.live = live_search(run)
 
-    def __init__(
-        self,
-        lease: Lease,
-        slice_seconds: float,
-        should_stop: Callable[[], bool],
-        should_yield: Callable[[], bool],
-    ) -> None:
-        self.lease = lease
-        self.deadline = time.monotonic() + slice_seconds
-        self.should_stop = should_stop
-        self.should_yield = should_yield
-        self.ask_seconds = 0.0
-        self.batches = 0
+    def keep(self) -> None:
+        """Keep the search for the next slice."""
+        keep(self.live)
 
-    def work(self) -> SliceEnd:
-        run = self.read()
-        end = self.end_by_state(run)
-        if end is not None:
-            return end
-        live = live_search(run)
-        crash_point("after_replay")
-        while True:
-            run = self.read()
-            end = self.end_by_state(run) or self.end_by_ending(run, live) or self.end_by_time()
-            if end is not None:
-                keep(live)
-                return end
-            try:
-                self.advance(run, live)
-            except BatchInterrupted as cut:
-                keep(live)  # the batch stays asked and is answered in the next slice
-                if cut.replies:
-                    keep_answers(run, cut.replies, lease=self.lease)
-                return let_go(self.lease, SliceEnd.STOPPED)
-            self.batches += 1
-            presence.progressed(self.lease)
+    def tidy(self, end: SliceEnd) -> None:
+        """Take back what was to be drawn ahead, once nobody goes on with the run."""
+        if end not in GOES_ON_ELSEWHERE:
+            withdraw(self.lease.run_id)
 
-    def read(self) -> SearchRun:
-        return SearchRun.objects.select_related("campaign", "sut").get(pk=self.lease.run_id)
-
-    def end_by_state(self, run: SearchRun) -> SliceEnd | None:
-        """End when somebody else moved the run."""
-        if run.state == RunState.PAUSED and run.fence == self.lease.fence:
-            release_paused(self.lease)
-            return SliceEnd.PAUSED
-        if run.fence != self.lease.fence or run.state not in (RunState.RUNNING, RunState.CANCELLING):
-            raise LeaseLost
-        return finish_cancel(self.lease) if run.state == RunState.CANCELLING else None
-
-    def end_by_ending(self, run: SearchRun, live: LiveSearch) -> SliceEnd | None:
+    def end_by_ending(self, run: SearchRun) -> SliceEnd | None:
         """End when a budget is used up, the search has nothing left to ask, or nothing gets answered."""
         outage = outage_of(run)
         if outage is not None:
-            return halt(self.lease, outage, to=RunState.PAUSED)
-        ending = budget_ending(run, live.config)
-        if not ending and not run.is_retrying_call_errors and not self.ask(live):
-            ending = natural_ending(run, live)
-        if not ending:
-            return None
-        crash_point("before_ending")
-        with transaction.atomic():
-            if not move_run(
-                run.pk,
-                frm=RunState.RUNNING,
-                to=RunState.SUCCEEDED,
-                held_fence=self.lease.fence,
-                ending=ending,
-                is_retrying_call_errors=False,
-            ):
-                raise LeaseLost
-            log_event(run.pk, f"Finished: {ending}")
-        return SliceEnd.FINISHED
+            return self.halt(outage, to=RunState.PAUSED)
+        ending = budget_ending(run, self.live.config)
+        if not ending and not run.is_retrying_call_errors and not self.ask():
+            ending = natural_ending(run, self.live)
+        return self.finish(run, ending) if ending else None
 
-    def end_by_time(self) -> SliceEnd | None:
-        """End when this worker is asked to stop or the slice is full."""
-        if self.should_stop():
-            return let_go(self.lease, SliceEnd.STOPPED)
-        if self.batches == 0:
-            return None  # a slice that is shorter than the replay must still bring the run on
-        if time.monotonic() >= self.deadline or self.should_yield():
-            return let_go(self.lease, SliceEnd.TIME_UP)
-        return None
-
-    def advance(self, run: SearchRun, live: LiveSearch) -> None:
+    def advance(self, run: SearchRun) -> None:
         """Answer and write one batch, of the search or of failed calls."""
         started = time.monotonic()
         if run.is_retrying_call_errors:
-            self.retry(run, live, started)
+            self.retry(run, started)
             return
-        queries = live.search.ask()
+        queries = self.live.search.ask()
         crash_point("after_ask")
         loading = time.monotonic()
         sut = _same_sut(run)
         load_seconds = time.monotonic() - loading
-        batch = self.answer(run, live, queries, sut=sut)
+        batch = self.answer(run, queries, sut=sut)
         if is_unanswered(run, batch):
             note_unanswered(run, batch, lease=self.lease)
             return
         with keeping_paid(run, batch, lease=self.lease):
-            self.write(run, live, batch, started=started, load_seconds=load_seconds)
+            self.write(run, batch, started=started, load_seconds=load_seconds)
 
-    def write(
-        self, run: SearchRun, live: LiveSearch, batch: Batch, *, started: float, load_seconds: float
-    ) -> None:
+    def write(self, run: SearchRun, batch: Batch, *, started: float, load_seconds: float) -> None:
         """Tell the search what a batch brought and write it."""
+        live = self.live
         kept = keep_pictures(run, batch, settings.KEPT_PICTURES)
         told = time.monotonic()
         live.search.tell([Outcome(one.record.query, one.record.verdict) for one in batch.samples])
@@ -219,32 +118,33 @@ class _Slice:
         live.step = run.step + 1
         crash_point("after_commit")
 
-    def answer(self, run: SearchRun, live: LiveSearch, queries: Sequence[Query], *, sut: LoadedSut) -> Batch:
+    def answer(self, run: SearchRun, queries: Sequence[Query], *, sut: LoadedSut) -> Batch:
         """Answer a batch if its calls fit into every spending limit."""
         return answer_batch(
             run,
-            live,
+            self.live,
             queries,
             sut=sut,
             should_stop=self.should_stop,
-            may_send=lambda calls: reserve(run, live.config, calls, lease=self.lease),
+            may_send=lambda calls: reserve(run, self.live.config, calls, lease=self.lease),
         )
 
-    def ask(self, live: LiveSearch) -> Sequence[Query]:
+    def ask(self) -> Sequence[Query]:
         """Ask the search for its next batch and note how long it thought."""
         started = time.monotonic()
-        queries = live.search.ask()
+        queries = self.live.search.ask()
         self.ask_seconds = time.monotonic() - started
         return queries
 
-    def retry(self, run: SearchRun, live: LiveSearch, started: float) -> None:
+    def retry(self, run: SearchRun, started: float) -> None:
         """Ask the next failed calls again, or note that all were asked."""
+        live = self.live
         samples = failed_calls(run, limit=live.config.slots)
         if not samples:
             finish_retry(run, self.lease)
         else:
             sut = _same_sut(run)
-            batch = self.answer(run, live, queries_of(samples), sut=sut)
+            batch = self.answer(run, queries_of(samples), sut=sut)
             with keeping_paid(run, batch, lease=self.lease):
                 keep_pictures(run, batch, 0)
                 seconds = {
@@ -256,23 +156,15 @@ class _Slice:
         live.step = run.step + 1
 
 
+SLICES: dict[str, type[Slice]] = {CONCEPT_METHOD: ConceptSlice, MODALITY_METHOD: ModalitySlice}
+
+
 def _same_sut(run: SearchRun) -> LoadedSut:
     """Return the system of a run, loaded.
 
     Raises:
-        VlmLabError: it is not the one that gave the answers so far: one run never mixes two systems.
+        OtherSystemError: it is not the one that gave the answers so far.
     """
     sut = load_sut(run.sut)
-    if run.checkpoint.get("fingerprint", sut.fingerprint) != sut.fingerprint:
-        raise VlmLabError(
-            f"{run.sut.name} is not the system any more that this run began with.",
-            hint="Its files, settings, device or libraries have changed. Undo that and resume, or copy the "
-            "settings to search the system as it is now.",
-        )
-    words = question_words(asking_of(run.sut))
-    if run.checkpoint.get("asked_in", words) != words:
-        raise VlmLabError(
-            f"{run.sut.name} is asked in other words now than when this run began.",
-            hint="Put its question prompt back and resume, or copy the settings to search in the new words.",
-        )
+    check_same_sut(run, sut, asked_in=question_words(asking_of(run.sut)))
     return sut

@@ -1,26 +1,17 @@
 """Claims on runs and jobs: compare-and-set, a fencing number a claim, times by the database's clock."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import (
-    Case,
-    DateTimeField,
-    ExpressionWrapper,
-    F,
-    IntegerField,
-    Q,
-    QuerySet,
-    Value,
-    When,
-)
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet, Value
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import Coalesce, Now
 
-from searches.enums import JobKind, JobState, RunState
-from searches.models import Job, SearchRun
+from searches.enums import CONCEPT_METHOD, JobKind, JobState, RunState
+from searches.models import Campaign, Job, SearchRun
 from searches.services.crashes import crash_point
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
@@ -46,6 +37,9 @@ class Lease:
     run_id: int
     fence: int
     owner: str
+    campaign_id: int = field(default=0, compare=False)
+    sut_id: int = field(default=0, compare=False)
+    method: str = field(default=CONCEPT_METHOD, compare=False)
 
 
 @dataclass(frozen=True)
@@ -65,42 +59,109 @@ def lease_end() -> "ExpressionWrapper[CombinedExpression]":
 
 
 def take_lease(
-    owner: str, queues: Collection[str], *, loaded_sut_id: int | None = None, run_id: int | None = None
+    owner: str,
+    queues: Collection[str],
+    *,
+    loaded_sut_id: int | None = None,
+    has_turn: bool = True,
+    campaign_id: int | None = None,
+    run_id: int | None = None,
 ) -> Lease | None:
-    """Claim the oldest queued run that this worker can do, or None.
+    """Claim the next queued run that this worker can do, or None.
+
+    Campaigns take turns: the one that was served longest ago comes first. Within a campaign the runs of one
+    system stand together, oldest first, those of the system in memory before all.
 
     Args:
         owner: who claims.
         queues: the queues this worker serves.
-        loaded_sut_id: a system already in memory; its runs go first.
+        loaded_sut_id: a system already in memory.
+        has_turn: whether its runs go before those of every other system, in whichever campaign.
+        campaign_id: claim only a run of this campaign on the system in memory.
         run_id: claim this run and no other.
     """
     crash_point("before_claim")
     for _ in range(CLAIM_TRIES):
         waiting = SearchRun.objects.filter(state=RunState.QUEUED)
-        waiting = waiting.filter(queue__in=list(queues)) if run_id is None else waiting.filter(pk=run_id)
-        is_other = Case(When(sut_id=loaded_sut_id, then=0), default=1, output_field=IntegerField())
-        candidate = waiting.order_by(is_other, "id").values_list("pk", "fence", "started_at").first()
+        if run_id is not None:
+            candidate = _first(waiting.filter(pk=run_id))
+        elif campaign_id is not None:
+            candidate = _first(_of(waiting, queues, sut_id=loaded_sut_id).filter(campaign_id=campaign_id))
+        else:
+            candidate = _next_of_turn(waiting, queues, loaded_sut_id, has_turn=has_turn)
         if candidate is None:
             return None
-        pk, fence, started_at = candidate
-        won = move_run(
-            pk,
+        if move_run(
+            candidate.pk,
             frm=RunState.QUEUED,
             to=RunState.RUNNING,
-            held_fence=fence,
-            fence=fence + 1,
+            held_fence=candidate.fence,
+            fence=candidate.fence + 1,
             owner=owner,
             lease_expires=lease_end(),
             stalls=F("stalls") + 1,
             started_at=Coalesce(F("started_at"), Now()),
-        )
-        if won:
+        ):
+            Campaign.objects.filter(pk=candidate.campaign_id).update(served_at=Now())
             crash_point("after_claim")
-            if started_at is None:
-                log_event(pk, "Started.")
-            return Lease(pk, fence + 1, owner)
+            if candidate.started_at is None:
+                log_event(candidate.pk, "Started.")
+            return Lease(
+                candidate.pk,
+                candidate.fence + 1,
+                owner,
+                campaign_id=candidate.campaign_id,
+                sut_id=candidate.sut_id,
+                method=candidate.method,
+            )
     return None
+
+
+class _Candidate(NamedTuple):
+    pk: int
+    fence: int
+    started_at: datetime | None
+    campaign_id: int
+    sut_id: int
+    method: str
+
+
+def _next_of_turn(
+    waiting: QuerySet[SearchRun], queues: Collection[str], loaded_sut_id: int | None, *, has_turn: bool
+) -> _Candidate | None:
+    """Return the next run of the campaign whose turn it is."""
+    if loaded_sut_id is not None and has_turn:
+        loaded = _of(waiting, queues, sut_id=loaded_sut_id)
+        found = _of_longest_unserved(loaded)
+        if found is not None:
+            return _first(loaded.filter(campaign_id=found))
+    mine = _of(waiting, queues)
+    found = _of_longest_unserved(mine)
+    if found is None:
+        return None
+    mine = mine.filter(campaign_id=found)
+    return (loaded_sut_id and _first(mine.filter(sut_id=loaded_sut_id))) or _first(mine)
+
+
+def _of_longest_unserved(waiting: QuerySet[SearchRun]) -> int | None:
+    """Return the campaign with such a run that was served longest ago; one look into an index a campaign."""
+    campaigns = Campaign.objects.filter(Exists(waiting.filter(campaign_id=OuterRef("pk")).order_by()))
+    order = (F("served_at").asc(nulls_first=True), "pk")
+    return campaigns.order_by(*order).values_list("pk", flat=True).first()
+
+
+def _of(
+    waiting: QuerySet[SearchRun], queues: Collection[str], *, sut_id: int | None = None
+) -> QuerySet[SearchRun]:
+    rows = waiting.filter(queue__in=sorted(queues))
+    return rows if sut_id is None else rows.filter(sut_id=sut_id)
+
+
+def _first(waiting: QuerySet[SearchRun]) -> _Candidate | None:
+    """Return the first row in the order of the index that claims use."""
+    columns = ("pk", "fence", "started_at", "campaign_id", "sut_id", "campaign__method")
+    found = waiting.order_by("queue", "sut_id", "pk").values_list(*columns).first()
+    return None if found is None else _Candidate(*found)
 
 
 def renew_lease(lease: Lease) -> bool:

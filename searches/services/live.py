@@ -1,7 +1,6 @@
 """A search in memory beside what its rows say; built by replay, kept between the slices of a process."""
 
-import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -9,6 +8,7 @@ from itertools import groupby
 from searches.enums import TrialStatus
 from searches.models import SearchRun, Trial
 from searches.services.domain_store import find_domain
+from searches.services.kept_searches import forget_all, keep, take_kept
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.methods import METHODS, MethodEntry
 from vlmlab.core.revelio.config import RevelioConfig
@@ -17,7 +17,7 @@ from vlmlab.core.revelio.types import Key, Outcome, Query, Verdict
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.search import replay
 
-KEPT_SEARCHES = 3
+__all__ = ["LiveSearch", "Tally", "config_of", "forget_all", "keep", "live_search"]
 
 
 @dataclass
@@ -60,10 +60,6 @@ class LiveSearch:
         return Counter(tally.status for tally in self.tallies.values())
 
 
-_kept: OrderedDict[int, LiveSearch] = OrderedDict()
-_lock = threading.Lock()
-
-
 def live_search(run: SearchRun) -> LiveSearch:
     """Return the search of a run as of ``run.step``: the one in memory, or a fresh one after replay.
 
@@ -71,26 +67,8 @@ def live_search(run: SearchRun) -> LiveSearch:
         ConfigError: the stored settings are not valid any more, or the domain has changed.
         ReplayMismatchError: the stored trials are not what this version of the search asks.
     """
-    with _lock:
-        kept = _kept.pop(run.pk, None)
-    if kept is not None and kept.step == run.step:
-        return kept
-    return _replayed(run)
-
-
-def keep(live: LiveSearch) -> None:
-    """Keep a search for the next slice; the least recently used one goes."""
-    with _lock:
-        _kept[live.run_id] = live
-        _kept.move_to_end(live.run_id)
-        while len(_kept) > KEPT_SEARCHES:
-            _kept.popitem(last=False)
-
-
-def forget_all() -> None:
-    """Drop every search kept in memory, as a new process would start."""
-    with _lock:
-        _kept.clear()
+    kept = take_kept(run)
+    return kept if isinstance(kept, LiveSearch) else _replayed(run)
 
 
 def config_of(run: SearchRun) -> RevelioConfig:
