@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,18 @@ from vlmlab.core.images import encode_png
 from vlmlab.core.most.genotype import OperatorSpace
 from vlmlab.core.most.metrics import ms_ssim, normalized_edit_distance, swtd
 from vlmlab.core.most.objectives import Embed, PromptDistance, image_distance
-from vlmlab.core.most.types import AnswerStatus, Fidelity, FloatArray, Outcome, Query, Strategy
+from vlmlab.core.most.types import (
+    AnswerStatus,
+    Fidelity,
+    FidelityOf,
+    FloatArray,
+    Outcome,
+    Query,
+    SearchTarget,
+    Strategy,
+)
 from vlmlab.core.perturb.image_operators import perturb_image
-from vlmlab.core.perturb.image_truth import MovedTruth, moved_truth
+from vlmlab.core.perturb.image_truth import MovedTruth, honest_caps, moved_truth
 from vlmlab.core.perturb.text import TEXT_OPERATORS, perturb_text
 from vlmlab.core.perturb.text_operator import TextOperator
 from vlmlab.core.replies.boxes import parse_boxes
@@ -25,7 +35,11 @@ from vlmlab.core.suts.base import SutReply
 
 Pixels = npt.NDArray[np.uint8]
 KEPT_INPUTS = 64
+MOST_KEPT_BYTES = 128 * 2**20  # of perturbed pictures; a 30-megapixel seed image keeps one at a time
 _PURPOSE = "perturb"
+_KEPT_CAPS = 512
+_CapsKey = tuple[str, str, int, tuple[str, ...], bytes, bool]
+_caps_known: OrderedDict[_CapsKey, Mapping[str, float]] = OrderedDict()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +69,26 @@ class SeedImage:
         """Width and height in pixels."""
         return self.pixels.shape[1], self.pixels.shape[0]
 
+    @cached_property
+    def png(self) -> bytes:
+        """The picture as the system is sent it."""
+        return encode_png(self.pixels)
+
 
 @dataclass(frozen=True, eq=False)
 class PerturbedInput:
     """What a system sees under a strategy.
 
     Attributes:
+        seed_image: the clean input it was made of.
         strategy: the severities.
-        pixels: ``(h, w, 3)`` uint8.
+        pixels: ``(h, w, 3)`` uint8; those of the seed image themselves where no operator touched them.
         prompt: the changed prompt.
         truth: where the things are now.
         fidelity: how far the input moved.
     """
 
+    seed_image: SeedImage
     strategy: Strategy
     pixels: Pixels
     prompt: str
@@ -77,7 +98,8 @@ class PerturbedInput:
     @property
     def png(self) -> bytes:
         """The picture as the system is sent it."""
-        return encode_png(self.pixels)
+        seed = self.seed_image
+        return seed.png if self.pixels is seed.pixels else encode_png(self.pixels)
 
 
 class Likeness(NamedTuple):
@@ -127,6 +149,9 @@ class Perturber:
         run_seed: the number all randomness of the run comes from.
         embed: text to vector, for f3.
         text_operators: with other word tables than the shipped ones.
+
+    Raises:
+        ValueError: the seed image has no truth.
     """
 
     def __init__(
@@ -138,12 +163,32 @@ class Perturber:
         embed: Embed,
         text_operators: Mapping[str, TextOperator] = TEXT_OPERATORS,
     ) -> None:
+        if not len(seed_image.truth):
+            raise ValueError("seed_image must have at least one box of truth")
         self.seed_image = seed_image
-        self.space = space
         self.run_seed = run_seed
+        self._regime = space
         self._text_operators = text_operators
         self._prompt_distance = PromptDistance(seed_image.prompt, embed)
         self._kept: OrderedDict[Strategy, PerturbedInput] = OrderedDict()
+        self._most_kept = max(1, min(KEPT_INPUTS, MOST_KEPT_BYTES // max(1, seed_image.pixels.nbytes)))
+
+    @cached_property
+    def space(self) -> OperatorSpace:
+        """The strategies to search: each operator goes only as far as the truth stays honest.
+
+        Finding the caps takes a quarter of a second; they are remembered for the other regimes and systems.
+        """
+        return self._regime.capped(self._caps())
+
+    def target(self, *, clean_iou: float, fidelity: FidelityOf | None = None) -> SearchTarget:
+        """Return what a search works on.
+
+        Args:
+            clean_iou: set IoU of the answer to the clean input, in (0, 1].
+            fidelity: a memory of ``self.fidelity``; that itself if left out.
+        """
+        return SearchTarget(self.space, fidelity or self.fidelity, clean_iou)
 
     def operator_seed(self, operator: str) -> int:
         """Return the seed of an operator's generator in this run."""
@@ -163,7 +208,7 @@ class Perturber:
         if found is None:
             found = self._made(strategy)
             self._kept[strategy] = found
-            while len(self._kept) > KEPT_INPUTS:
+            while len(self._kept) > self._most_kept:
                 self._kept.popitem(last=False)
         else:
             self._kept.move_to_end(strategy)
@@ -172,7 +217,7 @@ class Perturber:
     def likeness(self, strategy: Strategy) -> Likeness:
         """Return how alike the input under a strategy is to the clean one."""
         made, clean = self.perturbed(strategy), self.seed_image
-        is_same = np.array_equal(made.pixels, clean.pixels)
+        is_same = made.pixels is clean.pixels or np.array_equal(made.pixels, clean.pixels)
         return Likeness(
             1.0 if is_same else ms_ssim(clean.pixels, made.pixels),
             normalized_edit_distance(clean.prompt, made.prompt),
@@ -184,13 +229,15 @@ class Perturber:
         return swtd(clean_iou, outcome.iou, likeness.ms_ssim, likeness.ned)
 
     def _made(self, strategy: Strategy) -> PerturbedInput:
-        seed, space = self.seed_image, self.space
-        image_severities = space.image_severities(strategy)
-        text_severities = space.text_severities(strategy)
-        pixels = perturb_image(seed.pixels, image_severities, rng_of=self.rng_of)
+        seed = self.seed_image
+        image_severities = self._regime.image_severities(strategy)
+        pixels, distance = seed.pixels, 0.0
+        if image_severities:
+            pixels = perturb_image(seed.pixels, image_severities, rng_of=self.rng_of)
+            distance = image_distance(seed.pixels, pixels)
         prompt = perturb_text(
             seed.prompt,
-            text_severities,
+            self._regime.text_severities(strategy),
             rng_of=self.rng_of,
             protect=seed.protected,
             operators=self._text_operators,
@@ -198,10 +245,22 @@ class Perturber:
         truth = moved_truth(
             seed.truth, image_severities, rng_of=self.rng_of, image_size=seed.size, masks=seed.masks
         )
-        fidelity = Fidelity(
-            image_distance(seed.pixels, pixels), self._prompt_distance(prompt), truth.is_honest
-        )
-        return PerturbedInput(strategy, pixels, prompt, truth, fidelity)
+        fidelity = Fidelity(distance, self._prompt_distance(prompt), truth.is_honest)
+        return PerturbedInput(seed, strategy, pixels, prompt, truth, fidelity)
+
+    def _caps(self) -> Mapping[str, float]:
+        seed, names = self.seed_image, self._regime.image_operators
+        truth = np.ascontiguousarray(seed.truth, dtype=np.float64).tobytes()
+        key = seed.image_id, seed.label, self.run_seed, names, truth, seed.masks is not None
+        found = _caps_known.get(key)
+        if found is None:
+            found = honest_caps(
+                seed.truth, rng_of=self.rng_of, image_size=seed.size, masks=seed.masks, names=names
+            )
+            _caps_known[key] = found
+            while len(_caps_known) > _KEPT_CAPS:
+                _caps_known.popitem(last=False)
+        return found
 
 
 def read_answer(

@@ -1,7 +1,7 @@
 """The strategies of a regime: one severity an operator, on a budget that image and text share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class OperatorSpace:
         perturbation_budget: largest sum of the severities.
         smallest_severity: a severity below it is 0.
         largest_initial_severity: severities of the first strategies are drawn between 0 and this.
+        caps: largest severity of each operator, in their order; empty where all may go up to 1.
     """
 
     image_operators: tuple[str, ...]
@@ -48,6 +49,7 @@ class OperatorSpace:
     perturbation_budget: float = PERTURBATION_BUDGET
     smallest_severity: float = SMALLEST_SEVERITY
     largest_initial_severity: float = LARGEST_INITIAL_SEVERITY
+    caps: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         names = self.operators
@@ -61,18 +63,30 @@ class OperatorSpace:
             raise ValueError(
                 f"largest_initial_severity must be above 0 and at most 1, got {self.largest_initial_severity}"
             )
+        if self.caps and len(self.caps) != len(names):
+            raise ValueError(f"caps must be one for each of {len(names)} operators, got {len(self.caps)}")
+        if not all(0.0 <= cap <= 1.0 for cap in self.caps):
+            raise ValueError(f"caps must lie in [0, 1], got {self.caps}")
 
     @property
     def operators(self) -> tuple[str, ...]:
         """Names of all active operators, in the order of the severities: image, then text."""
         return self.image_operators + self.text_operators
 
+    def capped(self, caps: Mapping[str, float]) -> "OperatorSpace":
+        """Return the space with some operators held below a severity each, such as ``honest_caps`` finds.
+
+        Args:
+            caps: operator name to its largest severity in [0, 1]; names that are not active are passed over.
+        """
+        return replace(self, caps=tuple(float(caps.get(name, 1.0)) for name in self.operators))
+
     def repair(self, severities: FloatArray) -> FloatArray:
         """Return the strategies that rows stand for, to be written back into the search.
 
-        Each severity is brought into [0, 1]; one below the smallest is 0. A row whose sum is over the budget
-        is shrunk towards no perturbation, all severities by one factor; what that takes below the smallest
-        severity is 0 too.
+        Each severity is brought into [0, 1] and to its cap at most; one below the smallest is 0. A row whose
+        sum is over the budget is shrunk towards no perturbation, all severities by one factor; what that
+        takes below the smallest severity is 0 too.
 
         Args:
             severities: ``(m, n)``, any numbers.
@@ -88,7 +102,8 @@ class OperatorSpace:
             raise ValueError(f"severities must be (m, {len(self.operators)}), got {given.shape}")
         if np.isnan(given).any():
             raise ValueError("severities must have no missing values")
-        rows = self._without_small(np.clip(np.ascontiguousarray(given), 0.0, 1.0))
+        most = np.array(self.caps) if self.caps else 1.0
+        rows = self._without_small(np.clip(np.ascontiguousarray(given), 0.0, most))
         sums = rows.sum(axis=1, keepdims=True)
         is_over = sums > self.perturbation_budget
         rows = np.where(is_over, rows * (self.perturbation_budget / np.where(is_over, sums, 1.0)), rows)

