@@ -10,14 +10,25 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
-from searches.enums import JobKind, Queue
+from searches.enums import JobKind, Queue, RunState
 from searches.models import Campaign, Dataset, Job, Sample, SearchRun, SutRecord, User
-from searches.services import calibrations, dataset_making, jobs, runs, telling, trying
+from searches.services import (
+    calibrations,
+    dataset_making,
+    jobs,
+    modality_campaigns,
+    modality_steering,
+    runs,
+    telling,
+    trying,
+)
 from searches.services.datasets import Recipe
 from searches.services.domain_store import find_domain
 from searches.services.job_queue import start_job as start_queued
+from searches.services.seed_plans import SeedPlan
 from searches.services.source_checks import check_launch
 from searches.services.trying import TryRequest
+from vlmlab.core.most.config import MostConfig
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.web.queue_state import queue_state
@@ -95,6 +106,42 @@ def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
     with transaction.atomic():
         runs.retry_call_errors(run, by=by)
         _wake_for_run(run)
+
+
+def start_modality_campaign(
+    config: MostConfig,
+    plan: SeedPlan,
+    *,
+    suts: Sequence[SutRecord],
+    dataset: Dataset,
+    name: str,
+    by: User | None,
+) -> Campaign:
+    """Store a modality campaign and wake its workers; a second click finds the first one's campaign.
+
+    Raises:
+        VlmLabError: see ``modality_campaigns.create_modality_campaign``.
+    """
+    wish: dict[str, Any] = {"suts": suts, "dataset": dataset, "name": name, "by": by}
+    with transaction.atomic():
+        twin = modality_campaigns.just_started(config, plan, **wish)
+        if twin is not None:
+            return twin
+        campaign = modality_campaigns.create_modality_campaign(config, plan, **wish)
+        _wake_for_campaign(campaign)
+    return campaign
+
+
+def resume_modality_campaign(campaign: Campaign, *, by: User | None) -> int:
+    """Queue the halted runs of a modality campaign again, wake their workers, and return how many they are.
+
+    Raises:
+        VlmLabError: none is halted.
+    """
+    with transaction.atomic():
+        moved = modality_steering.resume_campaign(campaign, by=by)
+        _wake_for_campaign(campaign)
+    return moved
 
 
 def start_job(kind: JobKind, params: Mapping[str, Any], *, by: User | None, queue: Queue = Queue.CPU) -> Job:
@@ -197,3 +244,14 @@ def _wake_for_run(run: SearchRun) -> None:
             SearchRun.objects.filter(pk=run_id).update(dispatched_at=Now())
 
     transaction.on_commit(wake)
+
+
+def _wake_for_campaign(campaign: Campaign) -> None:
+    """Wake one worker a queue, not one a run: workers go on by themselves while runs wait."""
+    for queue in modality_steering.queues_of(campaign):
+        transaction.on_commit(partial(_wake_queue, campaign, queue))
+
+
+def _wake_queue(campaign: Campaign, queue: str) -> None:
+    if wake_up(queue):
+        campaign.runs.filter(queue=queue, state=RunState.QUEUED).update(dispatched_at=Now())
