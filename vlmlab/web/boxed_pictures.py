@@ -7,9 +7,10 @@ from typing import Any, Literal
 TAG_HEIGHT = 16
 TAG_REFERENCE_WIDTH = 448
 
-BoxKind = Literal["truth", "read", "lenient"]
-CLASSES: dict[BoxKind, str] = {"truth": "truth", "read": "clean", "lenient": "given"}
-"""Whose box it is -> class of its outline: solid for the truth, dashed for an answer, dotted if lenient."""
+BoxKind = Literal["truth", "read", "lenient", "perturbed"]
+CLASSES: dict[BoxKind, str] = {"truth": "truth", "read": "clean", "lenient": "given", "perturbed": "given"}
+"""Whose box it is -> class of its outline: solid for the truth, dashed for an answer, dotted if lenient or
+given to a perturbed input."""
 
 
 @dataclass(frozen=True)
