@@ -1,14 +1,11 @@
 """One batch of a run: scenes, cache, system under test, reading; nothing of the run is written here."""
 
-import hashlib
-import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
-
-from searches.models import CachedReply, SearchRun
+from searches.models import SearchRun
+from searches.services.asked_calls import BatchInterrupted, ask_sut, cache_key, cached_replies
 from searches.services.call_costs import Prompted
 from searches.services.crashes import crash_point
 from searches.services.live import LiveSearch
@@ -19,24 +16,14 @@ from searches.services.sut_signals import progressed, stopping_when
 from searches.services.suts import LoadedSut, asking_of
 from vlmlab.core.errors import DrawingStoppedError, VlmLabError
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
-from vlmlab.core.revelio.types import Query
+from vlmlab.core.revelio.types import Query, Verdict
 from vlmlab.core.scenes.scene import SceneSource
 from vlmlab.core.suts.asking import choice_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
 
+__all__ = ["AnsweredSample", "Batch", "BatchInterrupted", "answer_batch"]
+
 NO_REPLY = SutReply("", "other")
-
-
-class BatchInterrupted(Exception):  # noqa: N818 - an order to stop, not an error
-    """The worker was asked to stop within a batch, which is asked again as a whole.
-
-    Args:
-        replies: cache key -> reply of the calls that were answered before; keep them, they were paid for.
-    """
-
-    def __init__(self, replies: Mapping[str, SutReply] | None = None) -> None:
-        super().__init__()
-        self.replies = dict(replies or {})
 
 
 @dataclass(frozen=True)
@@ -89,6 +76,11 @@ class Batch:
         """What the system said to the calls that no cache answered, in the order asked."""
         return [one.reply for one in self.samples if one.is_sent]
 
+    @property
+    def has_answer(self) -> bool:
+        """Whether anything at all was answered."""
+        return any(one.record.verdict in (Verdict.PASS, Verdict.FAIL) for one in self.samples)
+
 
 def answer_batch(
     run: SearchRun,
@@ -123,8 +115,8 @@ def answer_batch(
     crash_point("after_scenes")
     fingerprint, asking = sut.info.fingerprint, asking_of(run.sut)
     prompts = [choice_prompt(asking, sample.question.prompt) for sample in prepared]
-    keys = [_cache_key(fingerprint, *pair) for pair in zip(prepared, prompts, strict=True)]
-    cached = _cached_replies(run, [key for key in keys if key])
+    keys = [_key_of(fingerprint, *pair) for pair in zip(prepared, prompts, strict=True)]
+    cached = cached_replies(run, [key for key in keys if key])
     asked = [i for i, key in enumerate(keys) if key and key not in cached]
     if asked and should_stop():
         raise BatchInterrupted
@@ -132,7 +124,7 @@ def answer_batch(
     requests = {i: _request(prepared[i], prompts[i]) for i in asked}
     if requests:
         draw_ahead(run, live)
-    fresh = _ask(sut, requests, keys=keys, should_stop=should_stop)
+    fresh = ask_sut(sut, requests, keys=keys, should_stop=should_stop)
     crash_point("after_answers")
     is_same_system = sut.info.fingerprint == fingerprint
     samples = []
@@ -148,25 +140,6 @@ def answer_batch(
     change = "" if is_same_system else sut.info.details.get("batch size", "its identity changed")
     asked_seconds = time.monotonic() - drawn
     return Batch(tuple(samples), drawn - started, asked_seconds, sut.fingerprint, change, source.identity)
-
-
-def _ask(
-    sut: LoadedSut,
-    requests: Mapping[int, SutRequest],
-    *,
-    keys: Sequence[str],
-    should_stop: Callable[[], bool],
-) -> dict[int, SutReply]:
-    """Return the replies by place.
-
-    A system on this machine answers the whole batch: who stands beside whom in it decides the last digit. One
-    behind a network may take minutes for it, longer than a worker has that must end: it is cut between calls.
-    """
-    with stopping_when(should_stop):
-        replies = dict(zip(requests, sut.generate(list(requests.values())), strict=True))
-    if any(reply.is_stopped for reply in replies.values()):
-        raise BatchInterrupted({keys[i]: reply for i, reply in replies.items() if not reply.is_stopped})
-    return replies
 
 
 def _check_same_pictures(run: SearchRun, source: SceneSource) -> None:
@@ -216,37 +189,6 @@ def _request(sample: PreparedSample, prompt: str) -> SutRequest:
     return SutRequest(sample.scene.image_png, prompt)
 
 
-def _cache_key(fingerprint: str, sample: PreparedSample, prompt: str) -> str:
-    """Return the key of a question; the fingerprint covers weights, dtype, decoding and batch size."""
-    if sample.scene is None:
-        return ""
-    parts = {
-        "fingerprint": fingerprint,
-        "prompt": prompt,
-        "image": sample.scene.image_sha256,
-        "repeat": 0,
-    }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def _cached_replies(run: SearchRun, keys: Sequence[str]) -> dict[str, SutReply]:
-    """Return stored replies that this run may use: older than itself, or its own."""
-    visible = Q(pk__lte=run.cache_watermark) | Q(run_id=run.pk)
-    rows = CachedReply.objects.filter(visible, key__in=keys)
-    return {
-        row.key: SutReply(
-            row.text,
-            row.finish_reason,  # type: ignore[arg-type]  # only finish reasons are stored
-            input_tokens=row.input_tokens,
-            output_tokens=row.output_tokens,
-            seen_size=_seen_size(row),
-            served_model=row.served_model,
-        )
-        for row in rows
-    }
-
-
-def _seen_size(row: CachedReply) -> tuple[int, int] | None:
-    if row.seen_width is None or row.seen_height is None:
-        return None
-    return row.seen_width, row.seen_height
+def _key_of(fingerprint: str, sample: PreparedSample, prompt: str) -> str:
+    """Return the key of a question, "" without a picture."""
+    return "" if sample.scene is None else cache_key(fingerprint, prompt, sample.scene.image_sha256)

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from searches.enums import KEY_SEPARATOR, RunState, TrialStatus
 from searches.models import CachedReply, PictureSource, Sample, SearchRun, Trial
+from searches.services.asked_calls import AnsweredCall
 from searches.services.batches import AnsweredSample, Batch
 from searches.services.blobs import record_blobs, write_file
 from searches.services.call_counts import count_calls
@@ -148,7 +149,7 @@ def counter_values(
         "n_cached": run.n_cached + sum(one.is_cached for one in samples),
         "by_expected": count_by_expected(run.by_expected, records, live),
         **set_counters(live),
-        **_spent(batch.sent),
+        **spent_columns(batch.sent),
     }
 
 
@@ -178,7 +179,8 @@ def added(amounts: Mapping[str, float]) -> dict[str, Any]:
     return {name: F(name) + amount for name, amount in amounts.items()}
 
 
-def _spent(sent: Sequence[SutReply]) -> dict[str, Any]:
+def spent_columns(sent: Sequence[SutReply]) -> dict[str, Any]:
+    """Return the columns of a run that calls to its system add to; what was held for them is let go."""
     sent = [reply for reply in sent if reply.n_attempts > 0]  # some fail before they are sent
     answered = [reply for reply in sent if not reply.is_call_error]
     amounts = {
@@ -287,13 +289,13 @@ def keep_answers(run: SearchRun, replies: Mapping[str, SutReply], *, lease: Leas
     with transaction.atomic():
         sent = list(replies.values())
         rows = SearchRun.objects.filter(pk=run.pk, fence=lease.fence, step=run.step, state__in=COMMIT_STATES)
-        if not rows.update(**_spent(sent)):
+        if not rows.update(**spent_columns(sent)):
             raise LeaseLost
         _cache(run, {key: reply for key, reply in replies.items() if not reply.is_call_error})
         count_calls(run.sut_id, sent)
 
 
-def write_cache(run: SearchRun, samples: Sequence[AnsweredSample]) -> None:
+def write_cache(run: SearchRun, samples: Sequence[AnsweredCall]) -> None:
     """Store fresh replies for later runs; the first answer to a question wins."""
     fresh = {
         one.cache_key: one.reply

@@ -1,12 +1,12 @@
 """Why a run ends by itself or halts, as sentences for people."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from searches.enums import Verdict
 from searches.models import SearchRun, SutRecord
 from searches.services.live import LiveSearch
+from searches.services.search_limits import SearchLimits
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.core.suts.base import SutReply
 from vlmlab.core.suts.kinds import sut_kind
@@ -20,7 +20,7 @@ PASSING = frozenset({"connection", "timeout", "rate_limit", "overloaded", "serve
 """Kinds of failed calls (``SutReply.failure_kind``): no call can do better, and later ones may."""
 
 
-def budget_ending(run: SearchRun, config: RevelioConfig) -> str:
+def budget_ending(run: SearchRun, config: SearchLimits) -> str:
     """Return the sentence for a time limit that is used up, "" while there is some left.
 
     The limit is the search's: a person who has failed calls asked again gets them asked. A spending limit
@@ -57,17 +57,27 @@ def is_refused(sut: SutRecord, sent: Sequence[SutReply]) -> bool:
     return len(sent) >= FEWEST_REFUSED_CALLS and not is_away and all(one.n_attempts <= 1 for one in sent)
 
 
-def outage_of(run: SearchRun) -> VlmLabError | None:
-    """Return why a run must halt because nothing gets answered; None while it may go on."""
+def last_failed_sample(run: SearchRun) -> tuple[str, str] | None:
+    """Return error and verdict of the last sample of a run that has an error."""
+    failed = run.samples.exclude(error="").order_by("-step", "-position")
+    return failed.values_list("error", "verdict").first()
+
+
+def outage_of(
+    run: SearchRun, *, last_failed: Callable[[SearchRun], tuple[str, str] | None] = last_failed_sample
+) -> VlmLabError | None:
+    """Return why a run must halt because nothing gets answered; None while it may go on.
+
+    Args:
+        run: the run.
+        last_failed: error and verdict of the last question that failed.
+    """
     batches = run.checkpoint.get("fruitless_batches", 0)
     is_refused_now = run.checkpoint.get("is_refused", False)
     if batches < MAX_FRUITLESS_BATCHES and not is_refused_now:
         return None
     unanswered = run.checkpoint.get("unanswered_because", "")
-    last = (
-        run.samples.exclude(error="").order_by("-step", "-position").values_list("error", "verdict").first()
-    )
-    reason, verdict = (unanswered, "") if unanswered else last or ("", "")
+    reason, verdict = (unanswered, "") if unanswered else last_failed(run) or ("", "")
     then = "resume the run: it asks the same again." if unanswered else RESUME_AND_ASK
     if is_refused_now:
         return VlmLabError(

@@ -3,29 +3,28 @@
 from django.db import transaction
 
 from searches.models import SearchRun
-from searches.services.batches import Batch
+from searches.services.asked_calls import AnsweredBatch
 from searches.services.commits import keep_answers
 from searches.services.endings import MAX_FRUITLESS_BATCHES, PASSING, is_refused
 from searches.services.leases import Lease
 from searches.services.run_log import log_event
-from vlmlab.core.revelio.types import Verdict
 from vlmlab.core.suts.kinds import sut_kind
 
 
-def is_unanswered(run: SearchRun, batch: Batch) -> bool:
+def is_unanswered(run: SearchRun, batch: AnsweredBatch) -> bool:
     """Return whether a server that is away, or that refuses everything, left a batch without one answer.
 
     Told to the search, such failures would use up concept sets: each may fail only a few times.
     """
     sent = batch.sent
-    if not sent or not sut_kind(run.sut.kind).is_remote or _has_answer(batch):
+    if not sent or not sut_kind(run.sut.kind).is_remote or batch.has_answer:
         return False
     if not all(reply.is_call_error for reply in sent):
         return False
     return {reply.failure_kind for reply in sent} <= PASSING or is_refused(run.sut, sent)
 
 
-def note_unanswered(run: SearchRun, batch: Batch, *, lease: Lease) -> None:
+def note_unanswered(run: SearchRun, batch: AnsweredBatch, *, lease: Lease) -> None:
     """Count the failed calls, say why in the log, and leave the batch as it was asked.
 
     Raises:
@@ -47,7 +46,3 @@ def note_unanswered(run: SearchRun, batch: Batch, *, lease: Lease) -> None:
         if not refused and n_batches < MAX_FRUITLESS_BATCHES:
             text = f"No call of the batch was answered: {reason} The same questions are asked again."
             log_event(run.pk, text, level="warning")
-
-
-def _has_answer(batch: Batch) -> bool:
-    return any(one.record.verdict in (Verdict.PASS, Verdict.FAIL) for one in batch.samples)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from django.db import DatabaseError, transaction
 
 from searches.models import SearchRun
-from searches.services.batches import Batch
+from searches.services.asked_calls import AnsweredBatch
 from searches.services.call_counts import count_calls
 from searches.services.commits import keep_answers
 from searches.services.leases import Lease, LeaseLost
@@ -17,7 +17,7 @@ from vlmlab.web.numbers import write_many
 
 
 @contextmanager
-def keeping_paid(run: SearchRun, batch: Batch, *, lease: Lease) -> Iterator[None]:
+def keeping_paid(run: SearchRun, batch: AnsweredBatch, *, lease: Lease) -> Iterator[None]:
     """Keep the answers of a batch where the block fails to write it; what went wrong is raised all the same.
 
     A system on this machine is simply asked again.

@@ -11,7 +11,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from searches.enums import RunState
 from searches.models import SearchRun
 from searches.services import slice_ends
-from searches.services.batches import BatchInterrupted
+from searches.services.asked_calls import BatchInterrupted
 from searches.services.blobs import FULL_DISK, StorageError, storage_error
 from searches.services.commits import keep_answers
 from searches.services.crashes import crash_point

@@ -17,6 +17,7 @@ from searches.models import Job, SearchRun, SutRecord
 from searches.services.call_costs import Prompted, batch_cost, batch_size, most_calls_cost
 from searches.services.job_holds import held_by_jobs, hold
 from searches.services.leases import Lease, LeaseLost
+from searches.services.search_limits import SearchLimits
 from searches.services.suts import params_of
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
@@ -34,6 +35,10 @@ UNKNOWN_HINT = "Enter both prices on the system's page, or leave the limit empty
 
 class SpendingLimitError(VlmLabError):
     """The next calls may cost more than is left; nothing of them was sent."""
+
+
+class RunLimitError(SpendingLimitError):
+    """It is the run's own limit; others with the same system may go on."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ def _is_short(left: float | None, batch: float | None) -> bool:
     return left is not None and (batch is None or batch > left + SMALLEST_USD)
 
 
-def run_cap_of(run: SearchRun, config: RevelioConfig) -> float | None:
+def run_cap_of(run: SearchRun, config: SearchLimits) -> float | None:
     """Return the spending limit of a run: a person's, else that of its settings; None without one."""
     cap = config.spend_cap_usd if run.spend_cap_usd is None else run.spend_cap_usd
     return cap or None
@@ -126,14 +131,14 @@ def sut_cap_of(params: BaseModel) -> float | None:
     return cap if isinstance(cap, int | float) else None
 
 
-def limits_of(run: SearchRun, config: RevelioConfig) -> Limits:
+def limits_of(run: SearchRun, config: SearchLimits) -> Limits:
     """Return the limits of a run as the rows stand."""
     sut_cap = sut_cap_of(params_of(run.sut))
     held = _held_by_others(run) if sut_cap is not None else 0.0
     return Limits(run_cap_of(run, config), run.spend_usd, sut_cap, run.sut.spend_usd, held)
 
 
-def reserve(run: SearchRun, config: RevelioConfig, calls: Sequence[Prompted], *, lease: Lease) -> None:
+def reserve(run: SearchRun, config: SearchLimits, calls: Sequence[Prompted], *, lease: Lease) -> None:
     """Make sure that the calls of a batch fit into every limit, and hold their price until they are written.
 
     Raises:
@@ -257,7 +262,7 @@ def check_first_calls(
 def _check_batch(sut: SutRecord, limits: Limits, cost: float, *, n_calls: int) -> None:
     batch = f"The next {write_many(n_calls, 'call')} may cost up to {write_money(cost)} {LONGEST}"
     if _is_short(limits.run_left, cost):
-        raise SpendingLimitError(
+        raise RunLimitError(
             f"The spending limit of this run is reached: {write_money(limits.run_spent)} of "
             f"{write_money(limits.run_cap)} are spent. {batch}, so nothing of them was sent.",
             hint="Raise the limit to go on, or end the run with what it has.",
