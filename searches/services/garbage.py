@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from searches.enums import JobState
-from searches.models import Blob, Calibration, DatasetPicture, Finding, Job, Sample
+from searches.models import Blob, Calibration, DatasetPicture, Finding, Job, ModalityCase, Sample
 from searches.services.blobs import blob_path
 
 KEPT_JOBS = timedelta(days=7)
@@ -43,8 +43,10 @@ def _sweep_blobs(grace: timedelta) -> int:
     in_use = _named_by_jobs() | _named_by_findings() | _named_by_calibrations() | _named_by_datasets()
     for start in range(0, len(candidates), CHUNK):
         chunk = dict(candidates[start : start + CHUNK])
-        in_samples = set(Sample.objects.filter(image_sha256__in=chunk).values_list("image_sha256", flat=True))
-        for sha256 in sorted(set(chunk) - in_samples - in_use):
+        in_rows = set(Sample.objects.filter(image_sha256__in=chunk).values_list("image_sha256", flat=True))
+        cases = ModalityCase.objects.filter(image_sha256__in=chunk)
+        in_rows.update(cases.values_list("image_sha256", flat=True))
+        for sha256 in sorted(set(chunk) - in_rows - in_use):
             # A writer touches the row before it looks for the file; that waits for this transaction.
             with transaction.atomic():
                 if Blob.objects.filter(old, pk=sha256).delete()[0]:

@@ -9,11 +9,12 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from searches.enums import JobState
-from searches.models import Blob, Job
+from searches.models import Blob, Job, ModalityCase
 from searches.services import work
 from searches.services.blobs import blob_path, store_blob
 from searches.services.garbage import collect_garbage
-from tests.factories import make_finished_run
+from tests.factories import make_finished_run, make_sut
+from tests.searches.modality_factory import Ending, make_grid, make_modality_campaign, make_seed_dataset
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +34,18 @@ def test_collection_takes_what_nothing_names_and_nobody_touched_lately():
     assert set(Blob.objects.values_list("pk", flat=True)) == named | {in_job, young}
     assert not blob_path(orphan).exists()
     assert all(blob_path(sha256).exists() for sha256 in named | {in_job, young})
+
+
+def test_pictures_of_modality_cases_stay():
+    make_grid(make_modality_campaign(make_seed_dataset(1)), suts=[make_sut()], ended=lambda place: Ending())
+    named, orphan = store_blob(b"perturbed"), store_blob(b"orphan")
+    ModalityCase.objects.update(image_sha256=named)
+    Blob.objects.update(touched_at=timezone.now() - OLD)
+
+    collect_garbage(timedelta(hours=1))
+
+    assert blob_path(named).exists()
+    assert not blob_path(orphan).exists()
 
 
 def test_unfinished_files_of_killed_writers_are_swept():
