@@ -37,7 +37,7 @@ from vlmlab.core.most.types import Regime
 from vlmlab.web.numbers import write_percent
 
 SHOWN_PAIRS: tuple[RegimePair, ...] = (IMAGE_JOINT, TEXT_JOINT, IMAGE_TEXT)
-ALL_STRATA = ""
+ALL_STRATA, NO_STRATUM = "", "-"
 SIGNIFICANCE_MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 KEPT_FAMILIES = 16
 REGIME_TITLES: dict[Regime, str] = {"image": "Image", "text": "Text", "joint": "Joint"}
@@ -51,7 +51,7 @@ class Choice:
 
     Attributes:
         sut: slug of the system; "" for all.
-        stratum: scene type; "" for all of them together.
+        stratum: scene type; "" for all of them together, ``NO_STRATUM`` for pictures without one.
         criterion: what counts as a failure.
         reading: strict, or lenient, which also takes what could be saved of a reply.
         common_seeds: only seed images that are eligible for every retained system.
@@ -64,6 +64,11 @@ class Choice:
     reading: Reading = "strict"
     common_seeds: bool = False
     replicate: int = 0
+
+    @property
+    def scene_type(self) -> str:
+        """The scene type as results and comparisons name it."""
+        return "" if self.stratum == NO_STRATUM else self.stratum
 
 
 @dataclass(frozen=True)
@@ -138,9 +143,7 @@ def families_of(campaign: Campaign, choice: Choice, *, is_pooled: bool) -> Famil
         is_pooled: whether the scene types are taken together, or each for itself.
     """
     mark = campaign_mark(campaign)
-    return _kept_families(
-        campaign.pk, mark, choice.reading, choice.replicate, choice.common_seeds, is_pooled
-    )
+    return _kept_families(campaign.pk, mark, choice.reading, choice.replicate, choice.common_seeds, is_pooled)
 
 
 @lru_cache(maxsize=KEPT_FAMILIES)
@@ -167,7 +170,7 @@ def shown_rows(campaign: Campaign, choice: Choice) -> list[ResultRow]:
     return results.shown(
         common_seeds=choice.common_seeds,
         suts=[choice.sut] if choice.sut else (),
-        strata=[choice.stratum] if choice.stratum else (),
+        strata=[choice.scene_type] if choice.stratum else (),
     )
 
 
@@ -178,9 +181,7 @@ def numbers_by_regime(rows: Sequence[ResultRow]) -> list[RegimeNumbers]:
             regime,
             effectiveness([row.result for row in of_regime]),
             efficiency([row.result for row in of_regime]),
-            tuple(
-                row.first_hit for row in of_regime if row.first_hit is not None and row.result.case is not None
-            ),
+            tuple(row.first_hit for row in of_regime if row.first_hit is not None and row.result.case),
         )
         for regime in regimes_of(rows)
         if (of_regime := [row for row in rows if row.result.regime == regime])
@@ -210,15 +211,20 @@ class TableSource:
         )
 
     def address(self, regime: Regime, **filters: str) -> str:
-        """Return the address of runs of this system and scene type in one regime."""
+        """Return the address of runs of this system and scene type in one regime.
+
+        Lists know the strict reading only, so an outcome is left out in the lenient one.
+        """
+        if self.choice.reading == "lenient":
+            filters.pop("outcome", None)
         return runs_address(
             self.campaign_id, sut=self.choice.sut, stratum=self.choice.stratum, regime=regime, **filters
         )
 
     def _comparison(self, family: ComparisonFamily | None, pair: RegimePair) -> RegimeComparison | None:
-        wanted = (self.choice.sut, self.choice.stratum, pair)
-        found = (one for one in family.comparisons if (one.sut, one.scene_type, one.regimes) == wanted)
-        return next(found, None) if family else None
+        wanted = (self.choice.sut, self.choice.scene_type, pair)
+        among = family.comparisons if family else ()
+        return next((one for one in among if (one.sut, one.scene_type, one.regimes) == wanted), None)
 
 
 def effectiveness_rows(source: TableSource) -> tuple[list[TableRow], list[TableRow]]:
@@ -258,7 +264,8 @@ def efficiency_rows(source: TableSource) -> list[TableRow]:
         )
         for name, title, number, places in spreads
     ]
-    first = source.row("first_hit", "Evaluations to the first hit, median", _first_hit_cell, is_compared=False)
+    title = "Evaluations to the first hit, median"
+    first = source.row("first_hit", title, _first_hit_cell, is_compared=False)
     return [*rows[:4], first, *rows[4:]]
 
 
@@ -304,7 +311,7 @@ def _criterion_title(criterion: FailureCriterion) -> str:
 def _rate_cell(source: TableSource, criterion: FailureCriterion) -> Callable[[RegimeNumbers], NumberCell]:
     def cell(one: RegimeNumbers) -> NumberCell:
         rate = one.effectiveness.outcomes.attack_success(criterion)
-        address = source.address(one.regime, outcome="below" if criterion is FailureCriterion.C1 else "")
+        address = source.address(one.regime, outcome=criterion.value.lower())
         return NumberCell(write_rate(rate), write_percent(rate.value) if rate.denominator else "", address)
 
     return cell
