@@ -74,7 +74,7 @@ def estimate(sut: SutRecord, config: RevelioConfig, *, domain_slug: str = "drivi
     most = config.inference_budget * most_each
     if config.spend_cap_usd is not None:
         most = min(most, config.spend_cap_usd)
-    each, cost_basis = _cost_each(sut, config)
+    each, cost_basis = cost_each(sut, size=(config.image_width, config.image_height))
     cost = min(config.inference_budget * (each + picture), most)
     if picture:
         cost_basis += f" and pictures at up to {write_money(picture)} each"
@@ -85,16 +85,19 @@ def estimate(sut: SutRecord, config: RevelioConfig, *, domain_slug: str = "drivi
     return Estimate(rounded, cost, most, text)
 
 
-def _cost_each(sut: SutRecord, config: RevelioConfig) -> tuple[float, str]:
-    """Return US dollars an inference, and what that rests on; tokens count at today's prices."""
+def cost_each(sut: SutRecord, *, size: tuple[int, int]) -> tuple[float, str]:
+    """Return US dollars an inference with a picture of a size, and what that rests on.
+
+    Tokens count at today's prices.
+    """
     params = params_of(sut)
     answered = sut.n_calls - sut.n_call_errors
     if isinstance(params, RemoteParams):
         if answered and sut.input_tokens:
             measured = cost_of(params, input_tokens=sut.input_tokens, output_tokens=sut.output_tokens)
             return measured / answered, f"as {write_many(answered, 'answer')} took so far"
-        size = fitted_size((config.image_width, config.image_height), params.max_image_side)
-        tokens = likely_input_tokens(params, "x" * GUESSED_PROMPT_CHARACTERS, sent_size=size)
+        sent_size = fitted_size(size, params.max_image_side)
+        tokens = likely_input_tokens(params, "x" * GUESSED_PROMPT_CHARACTERS, sent_size=sent_size)
         guessed = cost_of(params, input_tokens=round(tokens), output_tokens=GUESSED_OUTPUT_TOKENS)
         return guessed, "a guess before its first answer"
     if sut.n_calls:
