@@ -171,3 +171,31 @@ def test_searches_ask_only_strategies_of_the_space(algorithm):
 
     assert len(asked) > 1
     assert asked == [repaired(*strategy) for strategy in asked]
+
+
+def test_repair_holds_an_operator_below_its_cap_before_it_shrinks():
+    capped = JOINT.capped({"rotate": 0.1, "synonym": 0.0, "unknown": 0.5})
+
+    assert capped.caps == (0.1, 1.0, 1.0, 1.0, 0.0)
+    assert repaired(1.0, 0.3, 0.0, 0.0, 0.9, space=capped) == (0.1, 0.3, 0.0, 0.0, 0.0)
+    assert repaired(1.0, 1.0, 1.0, 0.0, 0.0, space=capped) == pytest.approx(
+        (0.1 / 2.1, 1 / 2.1, 1 / 2.1, 0.0, 0.0)
+    )
+    assert repaired(1.0, 0.0, 0.0, 0.0, 0.0, space=JOINT.capped({"rotate": 0.01})) == (0.0,) * 5
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS, st.tuples(*[st.floats(0, 1)] * 5))
+def test_repair_with_caps_stays_below_them_and_changes_nothing_twice(rows, caps):
+    space = OperatorSpace(IMAGE, TEXT, caps=caps)
+
+    once = space.repair(rows)
+
+    assert (once <= np.array(caps)).all()
+    assert np.array_equal(space.repair(once), once)
+
+
+@pytest.mark.parametrize("caps", [(0.5,), (0.5, 0.5, 0.5, 0.5, 1.5), (0.5, 0.5, 0.5, 0.5, float("nan"))])
+def test_caps_are_one_share_for_each_operator(caps):
+    with pytest.raises(ValueError, match="caps must"):
+        OperatorSpace(IMAGE, TEXT, caps=caps)

@@ -250,6 +250,8 @@ class Perturber:
 
     def _caps(self) -> Mapping[str, float]:
         seed, names = self.seed_image, self._regime.image_operators
+        if not names:
+            return {}
         truth = np.ascontiguousarray(seed.truth, dtype=np.float64).tobytes()
         key = seed.image_id, seed.label, self.run_seed, names, truth, seed.masks is not None
         found = _caps_known.get(key)
