@@ -1,0 +1,111 @@
+"""The filter bar of the runs of a modality search: what a click on a figure asks for."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import django_filters
+from django.db.models import Q, QuerySet
+
+from searches.enums import ModalityStatus, RegimeName
+from searches.models import Campaign, ModalityRun
+from searches.services.modality_outcomes import FAILING_OUTCOMES, OUTCOMES, having_outcome, thresholds_of
+from searches.services.strategy_bars import operator_names, operator_title
+
+NO_STRATUM = "-"
+"""What an address says for pictures without a stratum."""
+
+MOST_SHOWN = 60
+
+CRITERIA = {
+    "c1": "Fails by C1: boxes below the threshold",
+    "c2": "Fails by C2: or an empty answer",
+    "c3": "Fails by C3: or a malformed answer",
+}
+
+
+class ModalityRunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types
+    """System, stratum, regime, label, status, outcome of the run, and an operator that acts in its case."""
+
+    sut = django_filters.ChoiceFilter(
+        field_name="sut__slug", empty_label="All systems", label="System", choices=[]
+    )
+    regime = django_filters.ChoiceFilter(
+        choices=RegimeName.choices, empty_label="All regimes", label="Regime"
+    )
+    stratum = django_filters.ChoiceFilter(
+        empty_label="All scene types", label="Scene type", choices=[], method="in_stratum"
+    )
+    label = django_filters.ChoiceFilter(empty_label="All labels", label="Label", choices=[])
+    outcome = django_filters.ChoiceFilter(
+        choices=[*OUTCOMES.items(), *((name, CRITERIA[name]) for name in FAILING_OUTCOMES)],
+        empty_label="Any outcome",
+        label="Outcome",
+        method="with_outcome",
+    )
+    status = django_filters.ChoiceFilter(
+        choices=ModalityStatus.choices, empty_label="Any status", label="Status"
+    )
+    operator = django_filters.ChoiceFilter(
+        choices=[(name, operator_title(name)) for name in operator_names()],
+        empty_label="Any operator",
+        label="Operator acting in the case",
+        method="with_operator",
+    )
+
+    class Meta:
+        model = ModalityRun
+        fields: list[str] = []
+
+    def __init__(
+        self, data: Mapping[str, Any] | None = None, *args: Any, campaign: Campaign, **kwargs: Any
+    ) -> None:
+        super().__init__(data, *args, **kwargs)
+        self.iou_threshold = thresholds_of(campaign).iou
+        runs = campaign.modality_runs.order_by()
+        self.filters["sut"].extra["choices"] = list(
+            runs.values_list("sut__slug", "sut__name").distinct().order_by("sut__name")
+        )
+        strata = runs.values_list("stratum", flat=True).distinct().order_by("stratum")
+        self.filters["stratum"].extra["choices"] = [
+            (one or NO_STRATUM, one.replace("_", " ") or "No scene type") for one in strata
+        ]
+        labels = runs.values_list("label", flat=True).distinct().order_by("label")
+        self.filters["label"].extra["choices"] = [(one, one) for one in labels]
+
+    @property
+    def notes(self) -> list[str]:
+        """What of the address was not understood, one sentence a filter; such a filter is left out."""
+        return [
+            f"{self.filters[name].label}: “{_shown(self.data.get(name))}” is none of this campaign, so this "
+            "filter is left out."
+            for name in self.form.errors
+        ]
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether any filter holds rows back."""
+        return any(self.form.cleaned_data.get(name) for name in self.filters) if self.form.is_bound else False
+
+    @property
+    def query(self) -> str:
+        """The filters as the part of an address behind ``?``; "" without any."""
+        values = {name: self.form.cleaned_data.get(name) for name in self.filters} if self.is_narrowed else {}
+        return urlencode({name: value for name, value in values.items() if value})
+
+    def in_stratum(self, rows: QuerySet[ModalityRun], name: str, value: str) -> QuerySet[ModalityRun]:
+        """Keep runs on pictures of one scene type."""
+        return rows.filter(stratum="" if value == NO_STRATUM else value)
+
+    def with_outcome(self, rows: QuerySet[ModalityRun], name: str, value: str) -> QuerySet[ModalityRun]:
+        """Keep runs that ended in one way, or that fail by a criterion."""
+        return rows.filter(having_outcome(value, iou_threshold=self.iou_threshold))
+
+    def with_operator(self, rows: QuerySet[ModalityRun], name: str, value: str) -> QuerySet[ModalityRun]:
+        """Keep runs whose returned case has an operator at a severity above 0."""
+        return rows.filter(Q(**{f"returned__severities__{value}__gt": 0}))
+
+
+def _shown(value: object) -> str:
+    text = str(value or "")
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
