@@ -121,7 +121,7 @@ class Migration(migrations.Migration):
                 ('evaluations', models.PositiveIntegerField(default=0)),
                 ('fidelities', models.PositiveIntegerField(default=0)),
                 ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='modality_runs', to='searches.campaign')),
-                ('clean', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='runs', to='searches.cleananswer')),
+                ('clean_answer', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='runs', to='searches.cleananswer')),
                 ('picture', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='modality_runs', to='searches.datasetpicture')),
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='modality', to='searches.searchrun')),
                 ('sut', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='modality_runs', to='searches.sutrecord')),

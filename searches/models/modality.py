@@ -68,7 +68,7 @@ class ModalityRun(models.Model):
     status = models.CharField(
         max_length=20, choices=ModalityStatus.choices, default=ModalityStatus.UNFINISHED
     )
-    clean = models.ForeignKey(
+    clean_answer = models.ForeignKey(
         CleanAnswer, null=True, blank=True, on_delete=models.SET_NULL, related_name="runs"
     )
     end_reason = models.CharField(max_length=20, blank=True)

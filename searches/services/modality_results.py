@@ -24,8 +24,8 @@ KEPT_CAMPAIGNS = 8
 
 _RUN_COLUMNS = (
     "pk", "run_id", "sut__slug", "stratum", "picture_id", "label", "regime", "status", "evaluations",
-    "first_hit", "run__active_seconds", "run__render_seconds", "run__sut_seconds", "clean__status",
-    "clean__iou", "clean__lenient_status", "clean__lenient_iou",
+    "first_hit", "run__active_seconds", "run__render_seconds", "run__sut_seconds", "clean_answer__status",
+    "clean_answer__iou", "clean_answer__lenient_status", "clean_answer__lenient_iou",
 )  # fmt: skip
 _CASE_COLUMNS = (
     "modality_run_id", "status", "iou", "lenient_status", "lenient_iou", "is_faithful", "ms_ssim", "ned",
@@ -164,7 +164,9 @@ def regimes_of(rows: Sequence[ResultRow]) -> tuple[Regime, ...]:
 def picture_names(picture_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     """Return file name and SHA-256 of seed images by their key (one query)."""
     pictures = DatasetPicture.objects.filter(pk__in=set(picture_ids))
-    return {pk: (name, digest) for pk, name, digest in pictures.values_list("pk", "file_name", "image_sha256")}
+    return {
+        pk: (name, digest) for pk, name, digest in pictures.values_list("pk", "file_name", "image_sha256")
+    }
 
 
 @lru_cache(maxsize=KEPT_CAMPAIGNS)

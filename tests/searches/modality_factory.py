@@ -200,7 +200,7 @@ def write_runs(
             regime=place.regime,
             replicate=place.replicate,
             status=end.status,
-            clean=clean.get((place.sut.pk, place.picture.pk)),
+            clean_answer=clean.get((place.sut.pk, place.picture.pk)),
             end_reason="hit" if end.status == ModalityStatus.FINISHED and end.is_hit else "",
             first_hit=end.first_hit,
             evaluations=end.evaluations,
