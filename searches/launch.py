@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import UUID
 
 from django.conf import settings
@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from searches.enums import JobKind, Queue, RunState
-from searches.models import Campaign, Dataset, Job, Sample, SearchRun, SutRecord, User
+from searches.models import Campaign, Dataset, Job, Sample, SearchRun, SutRecord, User, WordTableRecord
 from searches.services import (
     calibrations,
     dataset_making,
@@ -19,17 +19,20 @@ from searches.services import (
     modality_campaigns,
     modality_steering,
     runs,
+    seed_imports,
     telling,
     trying,
 )
 from searches.services.datasets import Recipe
 from searches.services.domain_store import find_domain
 from searches.services.job_queue import start_job as start_queued
+from searches.services.seed_imports import SeedWish
 from searches.services.seed_plans import SeedPlan
 from searches.services.source_checks import check_launch
 from searches.services.trying import TryRequest
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.perturb.word_tables import TableKind
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.web.queue_state import queue_state
 
@@ -207,6 +210,44 @@ def go_on_with_dataset(dataset: Dataset, *, by: User | None) -> Job:
         job = dataset_making.go_on(dataset, by=by)
         transaction.on_commit(lambda: wake_up(job.queue))
     return job
+
+
+def start_word_table(
+    *, title: str, kind: TableKind, labels: Sequence[str], sut: SutRecord, by: User | None
+) -> WordTableRecord:
+    """Store a word table and the job that asks for it, and wake a worker.
+
+    Raises:
+        VlmLabError: the title is empty, or the system is switched off.
+    """
+    with transaction.atomic():
+        table, job = word_table_asking.start_word_table(title=title, kind=kind, labels=labels, sut=sut, by=by)
+        transaction.on_commit(lambda: wake_up(job.queue))
+    return table
+
+
+def go_on_with_word_table(table: WordTableRecord, *, by: User | None) -> Job:
+    """Queue what is left to ask for a word table and wake a worker.
+
+    Raises:
+        VlmLabError: nothing is left to ask for, or the system is switched off.
+    """
+    with transaction.atomic():
+        job = word_table_asking.go_on_asking(table, by=by)
+        transaction.on_commit(lambda: wake_up(job.queue))
+    return job
+
+
+def start_seed_import(file: BinaryIO, wish: SeedWish, *, name: str, by: User | None) -> Dataset:
+    """Keep an upload of seed images, store the job that imports it, and wake a worker.
+
+    Raises:
+        VlmLabError: the archive or the wish is refused, or the disk is full.
+    """
+    with transaction.atomic():
+        dataset, job = seed_imports.start_import(file, wish, name=name, by=by)
+        transaction.on_commit(lambda: wake_up(job.queue))
+    return dataset
 
 
 def redraw_sample(sample: Sample, *, by: User | None) -> Job:

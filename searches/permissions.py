@@ -44,6 +44,8 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "dataset_picture": READERS,
     "dataset_masks": READERS,
     "dataset_export": READERS,
+    "dataset_refusals": READERS,
+    "seed_upload": RESEARCHERS,
     "dataset_create": RESEARCHERS,
     "dataset_stop": RESEARCHERS,
     "dataset_go_on": RESEARCHERS,
@@ -93,4 +95,10 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "finding_export": READERS,
     # modality searches
     # operators and word tables
+    "operator_list": READERS,
+    "operator_detail": READERS,
+    "operator_picture": READERS,
+    "operator_text": READERS,
+    "operator_levels": READERS,
+    "operator_upload": RESEARCHERS,
 }

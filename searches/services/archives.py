@@ -1,14 +1,18 @@
 """Uploaded ZIP archives, read by hand: nothing is extracted to the disk, and every byte is counted."""
 
+import io
 import stat
 import struct
 import unicodedata
 import zipfile
 import zlib
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 from vlmlab.core.errors import VlmLabError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 CHUNK = 1 << 16
 END_RECORD = b"PK\x05\x06"
@@ -97,11 +101,25 @@ class Archive:
                     if len(content) > room:
                         raise self._too_large(name, max_bytes)
         except DAMAGE as error:
-            raise ArchiveError(
-                f"{shown(name)} is damaged in the archive.", hint="Pack it again and send it again."
-            ) from error
+            raise _damaged(name) from error
         self._left -= len(content)
         return bytes(content)
+
+    @property
+    def unpacked_bytes(self) -> int:
+        """What its files hold together, as it claims; ``stream`` never gives more of a file than claimed."""
+        return sum(member.file_size for member in self._files.values())
+
+    def stream(self, name: str) -> BinaryIO:
+        """Open a file for reading piece by piece; nothing is counted.
+
+        Raises:
+            ArchiveError: it is damaged; also while it is read.
+        """
+        try:
+            return io.BufferedReader(_GuardedStream(name, self._zip.open(self._files[name])), CHUNK)
+        except DAMAGE as error:
+            raise _damaged(name) from error
 
     def _too_large(self, name: str, max_bytes: int) -> ArchiveError:
         if max_bytes <= self._left:
@@ -113,6 +131,29 @@ class Archive:
             hint="Split it into smaller ones.",
             field=WHOLE_ARCHIVE,
         )
+
+
+class _GuardedStream(io.RawIOBase):
+    """A file of an archive; damage that is found on the way is told as such."""
+
+    def __init__(self, name: str, stream: IO[bytes]) -> None:
+        self._name, self._stream = name, stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer).cast("B")
+        try:
+            piece = self._stream.read(len(view))
+        except DAMAGE as error:
+            raise _damaged(self._name) from error
+        view[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def shown(name: str) -> str:
@@ -192,6 +233,10 @@ def _fault_of_member(member: zipfile.ZipInfo) -> str:
 def _is_litter(name: str) -> bool:
     parts = name.split("/")
     return any(part in LITTER for part in parts) or parts[-1].startswith("._")
+
+
+def _damaged(name: str) -> ArchiveError:
+    return ArchiveError(f"{shown(name)} is damaged in the archive.", hint="Pack it again and send it again.")
 
 
 def _not_a_zip() -> ArchiveError:

@@ -23,6 +23,7 @@ CRASH_POINTS = (
     "before_ending",
     "before_release",
     "after_release",
+    "before_import_commit",
 )
 
 

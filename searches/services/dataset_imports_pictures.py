@@ -73,7 +73,7 @@ class PictureGathering:
         self.rows.append(
             DatasetPicture(
                 order=len(self.rows),
-                file_name=self._free_name(noted.file),
+                file_name=free_name(noted.file, taken=self._names, number=len(self.rows)),
                 image_sha256=image.sha256,
                 width=image.width,
                 height=image.height,
@@ -81,17 +81,6 @@ class PictureGathering:
                 annotations=things,
             )
         )
-
-    def _free_name(self, path: str) -> str:
-        """Return the name of a picture in exports: a plain path of its own on every system."""
-        name = "".join("_" if sign in UNSAFE_SIGNS else sign for sign in printable(path))
-        while len(name) > MOST_NAME_CHARACTERS and "/" in name:
-            name = name.partition("/")[2]
-        name = name[-MOST_NAME_CHARACTERS:].lstrip(".")
-        if name.casefold() in self._names:
-            name = f"{len(self.rows):06d}-{name.rpartition('/')[2]}"[-MOST_NAME_CHARACTERS:]
-        self._names.add(name.casefold())
-        return name
 
     def _check_picture(self, noted: NotedPicture, image: CanonicalImage) -> None:
         if image.sha256 in self._seen:
@@ -110,6 +99,24 @@ class PictureGathering:
                 f"The pictures have more than {self._max_pixels / 1e6:,.0f} million pixels together.",
                 hint="Scale them down, or import them with `manage.py import_dataset`.",
             )
+
+
+def free_name(path: str, *, taken: set[str], number: int) -> str:
+    """Return the name of a picture in exports: a plain path of its own on every system.
+
+    Args:
+        path: in the upload.
+        taken: names in use, without regard to case; the new one is added.
+        number: of the picture, for one whose name is taken.
+    """
+    name = "".join("_" if sign in UNSAFE_SIGNS else sign for sign in printable(path))
+    while len(name) > MOST_NAME_CHARACTERS and "/" in name:
+        name = name.partition("/")[2]
+    name = name[-MOST_NAME_CHARACTERS:].lstrip(".")
+    if name.casefold() in taken:
+        name = f"{number:06d}-{name.rpartition('/')[2]}"[-MOST_NAME_CHARACTERS:]
+    taken.add(name.casefold())
+    return name
 
 
 def _annotation(thing: NotedThing, image: CanonicalImage) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from vlmlab.core.scenes.strata import AnnotatedScene, draw_annotated, find_strat
 
 STOPPED = "It was stopped."
 GO_ON = "What is drawn is kept; go on whenever you like."
+UPLOAD_AGAIN = "Upload the archive again to import it."
 
 
 class JobGoesOn(Exception):  # noqa: N818 - not an error: the rest is for the next slice
@@ -79,17 +80,20 @@ def go_on(dataset: Dataset, *, by: User | None) -> Job:
 
 @transaction.atomic
 def stop_dataset(dataset: Dataset, *, by: User | None) -> None:
-    """Stop the drawing of a dataset; whoever is at it ends after its picture.
+    """Stop the making of a dataset; whoever is at it ends after its picture.
 
     Raises:
-        VlmLabError: nobody draws it.
+        VlmLabError: nobody makes it.
     """
     locked = Dataset.objects.select_for_update().get(pk=dataset.pk)
     job = making_job(locked) if locked.state == DatasetState.MAKING else None
     rows = Job.objects.filter(pk=job.pk, state__in=UNFINISHED) if job is not None else Job.objects.none()
-    if not rows.update(state=JobState.FAILED, error=STOPPED, hint=GO_ON, lease_expires=None):
-        raise VlmLabError(f"Nobody draws {dataset.title} at the moment.")
-    Dataset.objects.filter(pk=dataset.pk).update(state=DatasetState.FAILED, error=STOPPED)
+    is_import = "seeds" in locked.recipe
+    hint = UPLOAD_AGAIN if is_import else GO_ON
+    if not rows.update(state=JobState.FAILED, error=STOPPED, hint=hint, lease_expires=None):
+        raise VlmLabError(f"Nobody {'imports' if is_import else 'draws'} {dataset.title} at the moment.")
+    error = f"{STOPPED} {UPLOAD_AGAIN}" if is_import else STOPPED
+    Dataset.objects.filter(pk=dataset.pk).update(state=DatasetState.FAILED, error=error)
     record(by, "stopped", dataset)
 
 

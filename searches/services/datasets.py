@@ -22,6 +22,7 @@ from vlmlab.core.scenes.strata import STRATA, find_stratum
 MOST_PICTURES = 20_000
 RESERVED_SLUGS = ("new", "upload")
 CHUNK = 200
+MAKING_KINDS = (JobKind.MAKE_DATASET, JobKind.IMPORT_SEEDS)
 TRIES_FOR_A_SLUG = 5
 
 
@@ -208,13 +209,13 @@ def find_dataset(slug: str) -> Dataset | None:
 
 
 def making_job(dataset: Dataset) -> Job | None:
-    """Return the last job that draws a dataset; jobs are forgotten a week after they ended."""
-    jobs = Job.objects.filter(kind=JobKind.MAKE_DATASET, params__dataset=dataset.slug)
+    """Return the last job that makes a dataset; jobs are forgotten a week after they ended."""
+    jobs = Job.objects.filter(kind__in=MAKING_KINDS, params__dataset=dataset.slug)
     return jobs.order_by("-created_at").first()
 
 
 def died_because(dataset: Dataset) -> str:
-    """Return why nobody draws a dataset that is still to be made, "" while somebody does or will."""
+    """Return why nobody makes a dataset that is still to be made, "" while somebody does or will."""
     job = making_job(dataset) if dataset.state == DatasetState.MAKING else None
     return f"{job.error} {job.hint}".strip() if job is not None and job.state == JobState.FAILED else ""
 
@@ -234,7 +235,7 @@ def why_kept(dataset: Dataset) -> str:
     names = list(dataset.sources.order_by("name").values_list("name", flat=True)[:3])
     if names:
         return f"The picture source {' and '.join(names)} draws from it."
-    jobs = Job.objects.filter(kind=JobKind.MAKE_DATASET, params__dataset=dataset.slug, state__in=UNFINISHED)
+    jobs = Job.objects.filter(kind__in=MAKING_KINDS, params__dataset=dataset.slug, state__in=UNFINISHED)
     if jobs.exists():
         return "It is being made."
     return ""

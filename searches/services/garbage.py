@@ -11,8 +11,9 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from searches.enums import JobState
-from searches.models import Blob, Calibration, DatasetPicture, Finding, Job, ModalityCase, Sample
+from searches.models import Blob, Calibration, Dataset, DatasetPicture, Finding, Job, ModalityCase, Sample
 from searches.services.blobs import blob_path
+from searches.services.seed_import_files import sweep_archives
 
 KEPT_JOBS = timedelta(days=7)
 """How long an ended job stays: people come back to a scene or an answer within days."""
@@ -33,7 +34,7 @@ def collect_garbage(grace: timedelta = timedelta(hours=1), *, keep_jobs: timedel
     ended = Job.objects.filter(state__in=(JobState.DONE, JobState.FAILED))
     ended.filter(finished_at__lt=Now() - keep_jobs).delete()
     SessionStore.clear_expired()
-    return _sweep_blobs(grace) + _sweep_unfinished(grace)
+    return _sweep_blobs(grace) + _sweep_unfinished(grace) + sweep_archives(grace)
 
 
 def _sweep_blobs(grace: timedelta) -> int:
@@ -70,7 +71,9 @@ def _named_by_calibrations() -> set[str]:
 
 
 def _named_by_datasets() -> set[str]:
-    return set(DatasetPicture.objects.values_list("image_sha256", flat=True).iterator(chunk_size=2000))
+    pictures = DatasetPicture.objects.values_list("image_sha256", flat=True)
+    reports = Dataset.objects.values_list("recipe__seeds__report_sha256", flat=True)
+    return {*pictures.iterator(chunk_size=2000), *filter(None, reports)}
 
 
 def _sweep_unfinished(grace: timedelta) -> int:

@@ -15,6 +15,8 @@ AUDIT_VERBS = {
     JobKind.TRY_SUT: "asked a system",
     JobKind.CALIBRATE_SUT: "asked to calibrate",
     JobKind.MAKE_DATASET: "asked for a dataset",
+    JobKind.IMPORT_SEEDS: "uploaded seed images",
+    JobKind.WORD_TABLE: "asked for a word table",
 }
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 AUDITED = ("sut", "domain", "concepts", "seed", "image_sha256", "mode", "dataset")

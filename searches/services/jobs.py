@@ -23,7 +23,9 @@ from searches.services.live import config_of
 from searches.services.picture_bills import billed_without_run
 from searches.services.prerender import prerender
 from searches.services.scene_sources import scene_source
+from searches.services.seed_imports import import_seeds
 from searches.services.trying import do_try
+from searches.services.word_table_asking import ask_word_table
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.scenes.questions import ask_question
 from vlmlab.core.scenes.render.backends import EMBEDDED
@@ -124,4 +126,6 @@ _WORK: dict[JobKind, Callable[[Job], Values]] = {
     JobKind.CALIBRATE_SUT: do_calibration,
     JobKind.PRERENDER: prerender,
     JobKind.MAKE_DATASET: make_dataset,
+    JobKind.IMPORT_SEEDS: import_seeds,
+    JobKind.WORD_TABLE: ask_word_table,
 }

@@ -1,5 +1,7 @@
 """Opens the pictures of an import and checks what is noted of them; what is sound becomes a seed picture."""
 
+from collections.abc import Mapping
+
 from vlmlab.core.errors import ImageError
 from vlmlab.core.images import CanonicalImage, read_image
 from vlmlab.core.seed_images.faults import FaultError
@@ -19,13 +21,20 @@ class PictureChecker:
         settings: how boxes are to be read.
         limits: of one picture.
         report: is told what is refused.
+        seen: digests of pictures that were taken before -> their paths.
     """
 
     def __init__(
-        self, files: SourceFiles, settings: ImportSettings, *, limits: ImportLimits, report: ImportReport
+        self,
+        files: SourceFiles,
+        settings: ImportSettings,
+        *,
+        limits: ImportLimits,
+        report: ImportReport,
+        seen: Mapping[str, str] | None = None,
     ) -> None:
         self._files, self._settings, self._limits, self._report = files, settings, limits, report
-        self._seen: dict[str, str] = {}
+        self._seen: dict[str, str] = dict(seen or {})
 
     def check(self, noted: NotedPicture, *, stratum: str) -> SeedPicture | None:
         """Return a picture that a search can start from, or None where it is refused.

@@ -70,6 +70,7 @@ class ImportReport:
         n_pictures: taken.
         n_things: taken, in all pictures.
         strata: kind of scene -> number of pictures.
+        is_replaying: what an earlier part of the import has told already is told again, and not noted twice.
     """
 
     on_refusal: Callable[[Refusal], None] | None = None
@@ -80,9 +81,12 @@ class ImportReport:
     n_pictures: int = 0
     n_things: int = 0
     strata: Counter[str] = field(default_factory=Counter)
+    is_replaying: bool = False
 
     def refuse(self, scope: Scope, place: Place, fault: FaultError, *, picture: str = "") -> None:
         """Note that something was left out."""
+        if self.is_replaying:
+            return
         one = Refusal(
             scope,
             fault.kind,
@@ -100,7 +104,7 @@ class ImportReport:
 
     def remark(self, text: str, *, times: int = 1) -> None:
         """Note what was changed or assumed; equal remarks are counted."""
-        if times:
+        if times and not self.is_replaying:
             self.remarks[shown(text)] += times
 
     @property
