@@ -64,8 +64,8 @@ class ConceptSlice(Slice):
         """Replay the stored samples, unless the search is in memory."""
         self.live = live_search(run)
 
-    def keep(self) -> None:
-        """Keep the search for the next slice."""
+    def keep(self, end: SliceEnd) -> None:
+        """Keep the search; a finished one whose failed calls are asked again needs it, too."""
         keep(self.live)
 
     def tidy(self, end: SliceEnd) -> None:

@@ -69,8 +69,8 @@ class Slice(ABC):
         """Bring the search into memory as its rows say it stands."""
 
     @abstractmethod
-    def keep(self) -> None:
-        """Keep the search in memory for the next slice."""
+    def keep(self, end: SliceEnd) -> None:
+        """Keep the search in memory if a later slice may need it."""
 
     @abstractmethod
     def end_by_ending(self, run: SearchRun) -> SliceEnd | None:
@@ -104,12 +104,12 @@ class Slice(ABC):
             run = self.read()
             end = self.end_by_state(run) or self.end_by_ending(run) or self.end_by_time()
             if end is not None:
-                self.keep()
+                self.keep(end)
                 return end
             try:
                 self.advance(run)
             except BatchInterrupted as cut:
-                self.keep()  # the batch stays asked and is answered in the next slice
+                self.keep(SliceEnd.STOPPED)  # the batch stays asked and is answered in the next slice
                 if cut.replies:
                     keep_answers(run, cut.replies, lease=self.lease)
                 return let_go(self.lease, SliceEnd.STOPPED)
