@@ -9,6 +9,7 @@ from vlmlab.core.most.nsga2 import Nsga2Search
 from vlmlab.core.most.random_search import RandomSearch
 from vlmlab.core.most.screen import ScreenSearch
 from vlmlab.core.most.search import build_space
+from vlmlab.core.most.sweep import SweepSearch
 
 OPERATORS = {"image_operators": ("rotate", "fog"), "text_operators": ("typo", "casing")}
 
@@ -57,7 +58,13 @@ def test_a_regime_without_an_operator_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "kind"), [("screen", ScreenSearch), ("nsga2", Nsga2Search), ("random", RandomSearch)]
+    ("algorithm", "kind"),
+    [
+        ("screen", ScreenSearch),
+        ("nsga2", Nsga2Search),
+        ("random", RandomSearch),
+        ("sweep", SweepSearch),
+    ],
 )
 def test_an_algorithm_builds_its_search(algorithm, kind):
     assert type(tiny_search(algorithm=algorithm)) is kind

@@ -12,8 +12,8 @@ from vlmlab.core.most.genotype import LARGEST_INITIAL_SEVERITY, PERTURBATION_BUD
 from vlmlab.core.most.outcomes import BASELINE_IOU, eligible_iou
 from vlmlab.core.most.types import REGIMES, Regime, Thresholds
 
-Algorithm = Literal["screen", "nsga2", "random"]
-ALGORITHMS: tuple[Algorithm, ...] = ("screen", "nsga2", "random")
+Algorithm = Literal["screen", "nsga2", "random", "sweep"]
+ALGORITHMS: tuple[Algorithm, ...] = ("screen", "nsga2", "random", "sweep")
 
 
 class MostConfig(BaseModel):
@@ -29,7 +29,8 @@ class MostConfig(BaseModel):
         default="screen",
         title="Algorithm",
         description="How perturbations are chosen. screen tries a little of everything, then each operator "
-        "alone, and learns which belong together; nsga2 is the published one; random is the yardstick.",
+        "alone, and learns which belong together; nsga2 is the published one; random is the yardstick; sweep "
+        "searches nothing: it asks each operator alone at even steps.",
     )
     regimes: tuple[Regime, ...] = Field(
         default=REGIMES, title="Regimes",
@@ -73,7 +74,8 @@ class MostConfig(BaseModel):
     )  # fmt: skip
     early_stop: bool = Field(
         default=True, title="Stop at a failure",
-        description="End a run once it has a failure (screen first weakens it as far as it still fails).",
+        description="End a run once it has a failure (screen first weakens it as far as it still fails; "
+        "sweep goes on).",
     )  # fmt: skip
     fidelity_first: bool = Field(
         default=True, title="Check fidelity first",
@@ -130,6 +132,10 @@ class MostConfig(BaseModel):
     refine: bool = Field(
         default=False, title="Refine with NSGA-II",
         description="screen: go on with nsga2 from all that was asked, for a whole front of trade-offs.",
+    )  # fmt: skip
+    sweep_levels: int = Field(
+        default=5, ge=1, le=50, title="Levels",
+        description="sweep: severities of each operator, evenly spaced up to the largest one allowed.",
     )  # fmt: skip
 
     @field_validator("regimes", mode="before")
@@ -209,6 +215,14 @@ PRESETS: dict[str, Preset] = {
         "Random (gives up after 500 inferences)",
         "Strategies drawn at random. The yardstick for every other search.",
         {"algorithm": "random", "inference_budget": 5050, "give_up_after": 500},
+    ),
+    "sweep": Preset(
+        "Severity response (up to 205 inferences a run)",
+        "Each operator alone at five severities, whatever is answered: how the answers fall with severity.",
+        {
+            "algorithm": "sweep", "sweep_levels": 5, "inference_budget": 5050, "give_up_after": None,
+            "fidelity_first": False, "early_stop": False,
+        },
     ),
 }  # fmt: skip
 

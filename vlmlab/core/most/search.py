@@ -9,12 +9,14 @@ from vlmlab.core.most.nsga2 import Nsga2Search
 from vlmlab.core.most.random_search import RandomSearch
 from vlmlab.core.most.screen import ScreenSearch
 from vlmlab.core.most.strategy_search import StrategySearch
+from vlmlab.core.most.sweep import SweepSearch
 from vlmlab.core.most.types import Regime, SearchTarget
 
 SEARCHES: dict[Algorithm, Callable[..., StrategySearch]] = {
     "screen": ScreenSearch,
     "nsga2": Nsga2Search,
     "random": RandomSearch,
+    "sweep": SweepSearch,
 }
 
 
