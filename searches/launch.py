@@ -22,6 +22,7 @@ from searches.services import (
     seed_imports,
     telling,
     trying,
+    word_table_asking,
 )
 from searches.services.datasets import Recipe
 from searches.services.domain_store import find_domain
@@ -31,8 +32,8 @@ from searches.services.seed_plans import SeedPlan
 from searches.services.source_checks import check_launch
 from searches.services.trying import TryRequest
 from vlmlab.core.most.config import MostConfig
-from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.perturb.word_tables import TableKind
+from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.web.queue_state import queue_state
 

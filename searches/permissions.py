@@ -94,6 +94,16 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "finding_detail": READERS,
     "finding_export": READERS,
     # modality searches
+    "modality_list": READERS,
+    "modality_campaign": READERS,
+    "modality_progress": READERS,
+    "modality_create": RESEARCHERS,
+    "modality_estimate": RESEARCHERS,
+    "modality_seeds": RESEARCHERS,
+    "modality_clone": RESEARCHERS,
+    "modality_pause": RESEARCHERS,
+    "modality_resume": RESEARCHERS,
+    "modality_cancel": RESEARCHERS,
     # operators and word tables
     "operator_list": READERS,
     "operator_detail": READERS,
@@ -101,4 +111,8 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "operator_text": READERS,
     "operator_levels": READERS,
     "operator_upload": RESEARCHERS,
+    "word_table_list": READERS,
+    "word_table": READERS,
+    "word_table_create": RESEARCHERS,
+    "word_table_decide": RESEARCHERS,
 }

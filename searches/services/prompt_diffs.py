@@ -88,9 +88,13 @@ def _changed(taken: str, put: str) -> list[DiffPart]:
     if 2 * shared < LEAST_LIKENESS * (len(taken) + len(put)):
         return whole
     return [
-        DiffPart(kind, "".join(some))
+        part
         for gap in letters
-        for kind, some in (("delete", gap.taken), ("insert", gap.put), ("same", gap.shared))
+        for part in (
+            DiffPart("delete", "".join(gap.taken)),
+            DiffPart("insert", "".join(gap.put)),
+            DiffPart("same", "".join(gap.shared)),
+        )
     ]
 
 
@@ -112,7 +116,8 @@ def _joined(parts: Iterator[DiffPart]) -> Iterator[DiffPart]:
     """Put neighbours of a kind together: between two shared parts one that is taken out, then one put in."""
     for is_same, run in groupby(parts, key=lambda part: part.kind == "same"):
         some = list(run)
-        for kind in ("same",) if is_same else ("delete", "insert"):
+        kinds: tuple[PartKind, ...] = ("same",) if is_same else ("delete", "insert")
+        for kind in kinds:
             text = "".join(part.text for part in some if part.kind == kind)
             if text:
                 yield DiffPart(kind, text)

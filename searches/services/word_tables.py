@@ -21,7 +21,16 @@ def operators_of(config: MostConfig) -> Mapping[str, TextOperator]:
     Raises:
         VlmLabError: no table has that short name, it is of the other kind, or nobody has reviewed it yet.
     """
-    wanted: dict[TableKind, str] = {"homophone": config.homophone_table, "synonym": config.synonym_table}
+    return operators_with(homophone=config.homophone_table, synonym=config.synonym_table)
+
+
+def operators_with(*, homophone: str = "", synonym: str = "") -> Mapping[str, TextOperator]:
+    """Return the text operators with the reviewed tables of these short names; "" is the shipped one.
+
+    Raises:
+        VlmLabError: see ``operators_of``.
+    """
+    wanted: dict[TableKind, str] = {"homophone": homophone, "synonym": synonym}
     tables = [find_reviewed(slug, kind) for kind, slug in wanted.items() if slug]
     return text_operators(*tables) if tables else TEXT_OPERATORS
 

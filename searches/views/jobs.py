@@ -23,6 +23,7 @@ PARTS = {
     JobKind.TRY_SUT: "searches/_job_try.html",
     JobKind.CALIBRATE_SUT: "searches/_job_calibration.html",
     JobKind.MAKE_DATASET: "searches/_job_dataset.html",
+    JobKind.WORD_TABLE: "searches/_job_word_table.html",
 }
 
 
@@ -56,6 +57,8 @@ def job_context(job: Job) -> dict[str, Any]:
             return context | {"scene": drawn_scene(job), "suts": enabled_suts()}
     if job.kind == JobKind.MAKE_DATASET:
         return context | {"dataset_slug": job.params.get("dataset", "")}
+    if job.kind == JobKind.WORD_TABLE:
+        return context | {"table_slug": job.params.get("table", "")}
     if job.kind == JobKind.CALIBRATE_SUT:
         return context | {"calibration": Calibration.objects.select_related("sut").filter(job=job).first()}
     with reading_stored("answer", hint="Ask again."):
