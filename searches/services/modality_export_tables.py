@@ -116,12 +116,12 @@ def outcomes_table(campaign: Campaign, choice: Choice) -> ResultTable:
     latex = latex_table(
         "outcomes",
         campaign,
-        caption="How runs ended: boxes below the IoU threshold, empty, malformed, or held. Baseline failures, "
-        "call errors and unfinished runs are in no rate.",
+        caption="How runs ended: boxes below the IoU threshold, empty, malformed, or held. Baseline "
+        "failures, call errors and unfinished runs are in no rate.",
         alignment="lllrrrrrrr",
         head=(
-            "System", "Scene type", "Regime", "Below", "Empty", "Malformed", "Held", "Baseline", "Call errors",
-            "Unfinished",
+            "System", "Scene type", "Regime", "Below", "Empty", "Malformed", "Held", "Baseline",
+            "Call errors", "Unfinished",
         ),
         rows=printed,
     )  # fmt: skip
@@ -148,9 +148,9 @@ def comparisons_table(campaign: Campaign, choice: Choice) -> ResultTable:
     latex = latex_table(
         "comparisons",
         campaign,
-        caption="Regimes compared on the same seed images: exact McNemar tests for ASR, Wilcoxon signed ranks "
-        "for all else. Effect: rank-biserial correlation, for ASR the share of one-sided failures. P-values "
-        "after Holm over all tests of one measure.",
+        caption="Regimes compared on the same seed images: exact McNemar tests for ASR, Wilcoxon signed "
+        "ranks for all else. Effect: rank-biserial correlation, for ASR the share of one-sided failures. "
+        "P-values after Holm over all tests of one measure.",
         alignment="llllrrrrr",
         head=("Measure", "System", "Scene type", "Regimes", "n", "Excluded", "Effect", "p", "Tests"),
         rows=printed,
@@ -222,9 +222,9 @@ def operators_table(campaign: Campaign, choice: Choice) -> ResultTable:
 def runs_table(campaign: Campaign, choice: Choice) -> ResultTable:
     """Return every run with its outcome and numbers."""
     columns = (
-        "run", "sut", "scene_type", "seed_image", "file_name", "image_sha256", "label", "regime", "replicate",
-        "status", "outcome", "clean_status", "clean_iou", "answer", "iou", "is_faithful", *LIKENESS, *COSTS[:4],
-        "first_hit", *COSTS[4:],
+        "run", "sut", "scene_type", "seed_image", "file_name", "image_sha256", "label", "regime",
+        "replicate", "status", "outcome", "clean_status", "clean_iou", "answer", "iou", "is_faithful",
+        *LIKENESS, *COSTS[:4], "first_hit", *COSTS[4:],
     )  # fmt: skip
     rows = shown_rows(campaign, choice)
     names = picture_names(row.picture_id for row in rows)
@@ -270,8 +270,8 @@ def _run_values(row: ResultRow, names: Mapping[int, tuple[str, str]], choice: Ch
             case.image_budget, case.text_budget, case.total_budget,
         )  # fmt: skip
     return (
-        row.run_id, result.sut, result.scene_type, row.picture_id, file_name, digest, row.label, result.regime,
-        choice.replicate, result.status.value, outcome_word(result),
+        row.run_id, result.sut, result.scene_type, row.picture_id, file_name, digest, row.label,
+        result.regime, choice.replicate, result.status.value, outcome_word(result),
         result.clean_status.value if result.clean_status else None, result.clean_iou, *measured,
         result.evaluations, row.first_hit, result.wall_s, result.perturbation_s, result.inference_s,
     )  # fmt: skip

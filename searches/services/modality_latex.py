@@ -20,11 +20,11 @@ class Raw:
 
 @dataclass(frozen=True)
 class LatexTable:
-    """A table of a paper.
+    r"""A table of a paper.
 
     Attributes:
         caption: one or more sentences, not escaped yet.
-        label: what ``\\ref`` names.
+        label: what ``\ref`` names.
         alignment: one letter a column, such as ``llrr``.
         head: titles of the columns.
         rows: cells; a ``Raw`` is taken as it is.
@@ -45,7 +45,7 @@ def latex_escaped(text: str) -> str:
 
 
 def latex_lines(table: LatexTable) -> Iterator[str]:
-    """Return a table environment, line by line; it needs ``\\usepackage{booktabs}``."""
+    r"""Return a table environment, line by line; it needs ``\usepackage{booktabs}``."""
     yield "% \\usepackage{booktabs}\n"
     yield "\\begin{table}\n\\centering\n"
     yield f"\\caption{{{latex_escaped(table.caption)}}}\n\\label{{{table.label}}}\n"

@@ -138,9 +138,9 @@ def most_config(campaign: Campaign) -> MostConfig:
         return checked_settings(MostConfig, campaign.config)
 
 
-def runs_address(campaign_id: int, **filters: object) -> str:
+def runs_address(campaign_id: int, **filters: str) -> str:
     """Return the address of the runs of a campaign that a mark stands for; empty filters are left out."""
-    chosen = {name: value for name, value in filters.items() if value not in ("", None)}
+    chosen = {name: value for name, value in filters.items() if value}
     address = reverse("modality_runs", args=[campaign_id])
     return f"{address}?{urlencode(chosen)}" if chosen else address
 

@@ -206,7 +206,7 @@ class TableSource:
             name,
             title,
             tuple(cell(one) for one in self.numbers),
-            tuple(PairCell(pair, self._comparison(family, pair)) for pair in SHOWN_PAIRS),
+            tuple(PairCell(pair, self.comparison(family, pair)) for pair in SHOWN_PAIRS),
             family.size if family else 0,
         )
 
@@ -221,7 +221,8 @@ class TableSource:
             self.campaign_id, sut=self.choice.sut, stratum=self.choice.stratum, regime=regime, **filters
         )
 
-    def _comparison(self, family: ComparisonFamily | None, pair: RegimePair) -> RegimeComparison | None:
+    def comparison(self, family: ComparisonFamily | None, pair: RegimePair) -> RegimeComparison | None:
+        """Return the comparison of this system and scene type; None where there is none."""
         wanted = (self.choice.sut, self.choice.scene_type, pair)
         among = family.comparisons if family else ()
         return next((one for one in among if (one.sut, one.scene_type, one.regimes) == wanted), None)
@@ -239,10 +240,7 @@ def effectiveness_rows(source: TableSource) -> tuple[list[TableRow], list[TableR
         ("swtd", "SWTD", lambda one: one.swtd),
         ("swtd_mean", "SWTD (mean)", lambda one: one.swtd_mean),
     )
-    return rates, [
-        source.row(name, title, lambda one, number=number: _spread_cell(number(one.effectiveness), 2))
-        for name, title, number in spreads
-    ]
+    return rates, [source.row(name, title, _likeness_cell(number)) for name, title, number in spreads]
 
 
 def efficiency_rows(source: TableSource) -> list[TableRow]:
@@ -256,14 +254,7 @@ def efficiency_rows(source: TableSource) -> list[TableRow]:
         ("perturbation_s", "of it perturbing, s", lambda one: one.perturbation_s, 1),
         ("inference_s", "of it inference, s", lambda one: one.inference_s, 1),
     )
-    rows = [
-        source.row(
-            name,
-            title,
-            lambda one, number=number, places=places: _spread_cell(number(one.efficiency), places),
-        )
-        for name, title, number, places in spreads
-    ]
+    rows = [source.row(name, title, _cost_cell(number, places)) for name, title, number, places in spreads]
     title = "Evaluations to the first hit, median"
     first = source.row("first_hit", title, _first_hit_cell, is_compared=False)
     return [*rows[:4], first, *rows[4:]]
@@ -315,6 +306,14 @@ def _rate_cell(source: TableSource, criterion: FailureCriterion) -> Callable[[Re
         return NumberCell(write_rate(rate), write_percent(rate.value) if rate.denominator else "", address)
 
     return cell
+
+
+def _likeness_cell(number: Callable[[Effectiveness], Spread]) -> Callable[[RegimeNumbers], NumberCell]:
+    return lambda one: _spread_cell(number(one.effectiveness), 2)
+
+
+def _cost_cell(number: Callable[[Efficiency], Spread], places: int) -> Callable[[RegimeNumbers], NumberCell]:
+    return lambda one: _spread_cell(number(one.efficiency), places)
 
 
 def _spread_cell(numbers: Spread, places: int) -> NumberCell:

@@ -1,0 +1,267 @@
+"""What the page of a modality campaign says of one system: a sentence, facts, tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Max
+
+from searches.enums import LIVE_STATES, MODALITY_METHOD, ModalityStatus
+from searches.models import Campaign, SutRecord
+from searches.services.modality_results import (
+    ResultRow,
+    campaign_results,
+    most_config,
+    regimes_of,
+    runs_address,
+)
+from searches.services.modality_tables import (
+    Choice,
+    Families,
+    TableRow,
+    TableSource,
+    effectiveness_rows,
+    efficiency_rows,
+    families_of,
+    numbers_by_regime,
+    shown_rows,
+)
+from searches.services.modality_tables_operators import (
+    SHOWN_OPERATORS,
+    BudgetLine,
+    OperatorLine,
+    budget_lines,
+    operator_cases,
+    operator_lines,
+)
+from vlmlab.core.most.comparisons import IMAGE_JOINT
+from vlmlab.core.most.config import MostConfig
+from vlmlab.core.most.outcomes import RunStatus
+from vlmlab.core.most.run_results import RETAINED_SHARE
+from vlmlab.core.most.types import AnswerStatus, Regime
+from vlmlab.web.numbers import write_many, write_p_value, write_percent
+
+PICTURED_OPERATORS = 8
+
+
+@dataclass(frozen=True)
+class CampaignOffer:
+    """What can be chosen on the pages of a campaign.
+
+    Attributes:
+        suts: slug and name of its systems, retained ones first.
+        left_out: names of systems of which too few runs end with boxes.
+        strata: scene types, in order.
+        replicates: runs of a place.
+        n_runs: all runs of the campaign.
+        n_ended: runs that will do nothing more for the tables.
+        n_live: runs that are queued or running.
+    """
+
+    suts: tuple[tuple[str, str], ...]
+    left_out: tuple[str, ...]
+    strata: tuple[str, ...]
+    replicates: int
+    n_runs: int
+    n_ended: int
+    n_live: int
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some runs have not ended, so that every number may change."""
+        return self.n_ended < self.n_runs
+
+
+@dataclass(frozen=True)
+class SeedFacts:
+    """Seed images of one system and how its runs ended.
+
+    Attributes:
+        total: seed images that were run.
+        eligible: of these, with a clean answer that is good enough.
+        baseline_failures: with one that is not.
+        call_errors: runs whose system could not be reached.
+        with_boxes: runs that end with boxes, of all that ended.
+        ended: the number of those.
+    """
+
+    total: int
+    eligible: int
+    baseline_failures: int
+    call_errors: int
+    with_boxes: int
+    ended: int
+
+    @property
+    def boxes_share(self) -> float | None:
+        """Share of ended runs that end with boxes; None without one."""
+        return self.with_boxes / self.ended if self.ended else None
+
+
+@dataclass(frozen=True)
+class ProfilePage:
+    """The profile of one system in a campaign."""
+
+    choice: Choice
+    config: MostConfig
+    sut_name: str
+    is_retained: bool
+    sentence: str
+    facts: SeedFacts
+    source: TableSource
+    regimes: tuple[Regime, ...]
+    rates: Sequence[TableRow]
+    likeness: Sequence[TableRow]
+    costs: Sequence[TableRow]
+    budget: Sequence[BudgetLine]
+    operators: Sequence[OperatorLine]
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether any run has a number to show."""
+        return any(one.effectiveness.outcomes.finished for one in self.source.numbers)
+
+    @property
+    def n_failing(self) -> int:
+        """Test cases that fail by the criterion that was chosen."""
+        rates = (
+            one.effectiveness.outcomes.attack_success(self.choice.criterion) for one in self.source.numbers
+        )
+        return sum(rate.numerator for rate in rates)
+
+    @property
+    def cases_address(self) -> str:
+        """Where the failing cases are listed."""
+        outcome = self.choice.criterion.value.lower() if self.choice.reading == "strict" else ""
+        return runs_address(
+            self.source.campaign_id, sut=self.choice.sut, stratum=self.choice.stratum, outcome=outcome
+        )
+
+
+def find_modality_campaign(pk: int) -> Campaign | None:
+    """Return a campaign of the method "most" with its dataset; None for every other."""
+    campaigns = Campaign.objects.select_related("dataset", "created_by")
+    return campaigns.filter(pk=pk, method=MODALITY_METHOD).first()
+
+
+def campaign_offer(campaign: Campaign) -> CampaignOffer:
+    """Return what can be chosen of a campaign, and how far it is."""
+    runs = campaign.modality_runs.order_by()
+    names = dict(runs.values_list("sut__slug", "sut__name").distinct().order_by("sut__name"))
+    counts = runs.aggregate(n=Count("pk"), last=Max("replicate"))
+    open_runs = runs.filter(status=ModalityStatus.UNFINISHED).count()
+    retained = campaign_results(campaign).retained if counts["n"] else {}
+    kept = [slug for slug in names if retained.get(slug)]
+    rest = [slug for slug in names if slug not in kept]
+    return CampaignOffer(
+        suts=tuple((slug, names[slug]) for slug in [*kept, *rest]),
+        left_out=tuple(names[slug] for slug in rest if _has_ended(campaign, slug)),
+        strata=tuple(sorted(set(runs.values_list("stratum", flat=True).distinct()))),
+        replicates=(counts["last"] or 0) + 1,
+        n_runs=counts["n"],
+        n_ended=counts["n"] - open_runs,
+        n_live=runs.filter(run__state__in=LIVE_STATES).count(),
+    )
+
+
+def profile_page(campaign: Campaign, choice: Choice) -> ProfilePage:
+    """Return the profile of the system that was chosen."""
+    config = most_config(campaign)
+    results = campaign_results(campaign, reading=choice.reading, replicate=choice.replicate)
+    rows = shown_rows(campaign, choice)
+    families = families_of(campaign, choice, is_pooled=not choice.stratum)
+    source = TableSource(campaign.pk, choice, numbers_by_regime(rows), families)
+    rates, likeness = effectiveness_rows(source)
+    cases = operator_cases(campaign, rows)
+    return ProfilePage(
+        choice=choice,
+        config=config,
+        sut_name=_sut_name(choice.sut),
+        is_retained=results.retained.get(choice.sut, False),
+        sentence=_sentence(source, families),
+        facts=_facts(rows),
+        source=source,
+        regimes=regimes_of(rows),
+        rates=rates,
+        likeness=likeness,
+        costs=efficiency_rows(source),
+        budget=budget_lines(cases, most=SHOWN_OPERATORS),
+        operators=operator_lines(cases, choice.criterion)[:PICTURED_OPERATORS],
+    )
+
+
+def operators_by_regime(campaign: Campaign, choice: Choice) -> Mapping[Regime | None, Sequence[OperatorLine]]:
+    """Return the ranking of operators over all regimes (None) and in each of them."""
+    rows = shown_rows(campaign, choice)
+    cases = operator_cases(campaign, rows)
+    ranked: dict[Regime | None, Sequence[OperatorLine]] = {None: operator_lines(cases, choice.criterion)}
+    for regime in regimes_of(rows):
+        of_regime = [case for case in cases if case.row.result.regime == regime]
+        ranked[regime] = operator_lines(of_regime, choice.criterion)
+    return ranked
+
+
+def left_out_sentence(offer: CampaignOffer) -> str:
+    """Return which systems are in no comparison, and why; "" when all are."""
+    if not offer.left_out:
+        return ""
+    share = write_percent(RETAINED_SHARE)
+    return (
+        f"{', '.join(offer.left_out)}: fewer than {share} of the runs end with boxes, so what they say of a "
+        "system's sensitivity is little. They are left out of every comparison."
+    )
+
+
+def _has_ended(campaign: Campaign, slug: str) -> bool:
+    return any(
+        row.result.sut == slug and row.result.status in (RunStatus.FINISHED, RunStatus.BASELINE_FAILURE)
+        for row in campaign_results(campaign).rows
+    )
+
+
+def _sut_name(slug: str) -> str:
+    return SutRecord.objects.filter(slug=slug).values_list("name", flat=True).first() or slug
+
+
+def _facts(rows: Sequence[ResultRow]) -> SeedFacts:
+    results = [row.result for row in rows]
+    ended = [one for one in results if one.status in (RunStatus.FINISHED, RunStatus.BASELINE_FAILURE)]
+    return SeedFacts(
+        total=len({one.seed for one in results}),
+        eligible=len({one.seed for one in results if one.is_eligible}),
+        baseline_failures=len({one.seed for one in results if one.status is RunStatus.BASELINE_FAILURE}),
+        call_errors=sum(one.status is RunStatus.CALL_ERROR for one in results),
+        with_boxes=sum(one.last_status is AnswerStatus.BOXES for one in ended),
+        ended=len(ended),
+    )
+
+
+def _sentence(source: TableSource, families: Families) -> str:
+    """Return what was found, in one or two sentences."""
+    rates = {
+        one.regime: rate
+        for one in source.numbers
+        if (rate := one.effectiveness.outcomes.attack_success(source.choice.criterion)).denominator
+    }
+    if not rates:
+        return "No run has finished, so nothing can be said yet."
+    words = {"image": "Image perturbations", "text": "Text perturbations", "joint": "Both together"}
+    parts = [
+        f"{words[regime] if number == 0 else words[regime].lower()} in {write_percent(rate.value)}"
+        for number, (regime, rate) in enumerate(rates.items())
+    ]
+    parts[0] = parts[0].replace(" in ", " break this system in ", 1)
+    first = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
+    of = write_many(max(rate.denominator for rate in rates.values()), "seed image")
+    return f"{first} of {of}. {_joint_sentence(source, families)}".strip()
+
+
+def _joint_sentence(source: TableSource, families: Families) -> str:
+    family = families.get(f"asr_{source.choice.criterion.value.lower()}")
+    found = source.comparison(family, IMAGE_JOINT)
+    if found is None or found.p_adjusted is None:
+        return ""
+    p = write_p_value(found.p_adjusted)
+    if not found.is_significant():
+        return f"Adding text to image makes no difference that this campaign can show ({p})."
+    gains = found.second_larger > found.first_larger
+    return f"Adding text to image {'breaks it more often' if gains else 'breaks it less often'} ({p})."
