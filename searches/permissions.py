@@ -94,6 +94,10 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "finding_detail": READERS,
     "finding_export": READERS,
     # modality searches
+    "modality_runs": READERS,
+    "modality_run": READERS,
+    "modality_picture": READERS,
+    "modality_case": READERS,
     "modality_list": READERS,
     "modality_campaign": READERS,
     "modality_progress": READERS,

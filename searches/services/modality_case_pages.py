@@ -71,6 +71,14 @@ class PairedLine:
 
 
 @dataclass(frozen=True)
+class BoxLine:
+    """One box in numbers: whose it is, and its corners in pixels."""
+
+    whose: str
+    corners: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
 class CasePage:
     """One test case.
 
@@ -79,7 +87,7 @@ class CasePage:
         perturbed: the perturbed picture with the moved truth and the answer; the same.
         reading: of the raw text, by the reader of this version; None where the call failed.
         other: the minimal case of a returned one, the returned case of a minimal one; None without it.
-        is_picture_same: whether only the prompt was changed.
+        other_picture: the perturbed picture of that one.
     """
 
     case: ModalityCase
@@ -94,7 +102,25 @@ class CasePage:
     reading: BoxReading | None
     paired: list[PairedLine]
     other: ModalityCase | None
+    other_picture: BoxedPicture | None
     outcome: str
+
+    @property
+    def reason(self) -> str:
+        """Why this answer is the case."""
+        return REASONS.get(self.case.reason, "")
+
+    @property
+    def box_lines(self) -> list[BoxLine]:
+        """All boxes in numbers, for people who do not see the pictures."""
+        clean = self.run.clean_answer
+        groups = [
+            ("truth", [one["box"] for one in things_of(self.run.picture, self.run.label)]),
+            ("clean answer", clean.boxes if clean else []),
+            ("moved truth", self.case.truth),
+            ("perturbed answer", self.case.boxes),
+        ]
+        return [BoxLine(whose, corners) for whose, boxes in groups for corners in as_boxes(boxes)]
 
     @property
     def is_minimal(self) -> bool:
@@ -138,7 +164,7 @@ def find_case(pk: int) -> ModalityCase | None:
             "modality_run__campaign__dataset",
             "modality_run__sut",
             "modality_run__picture",
-            "modality_run__clean",
+            "modality_run__clean_answer",
         )
         .filter(pk=pk)
         .first()
@@ -155,6 +181,8 @@ def case_page(case: ModalityCase) -> CasePage:
     thresholds = thresholds_of(run.campaign)
     other_kind = CaseKind.RETURNED if case.kind == CaseKind.MINIMAL else CaseKind.MINIMAL
     other = ModalityCase.objects.filter(modality_run=run, kind=other_kind).first()
+    if other is not None:
+        other.modality_run = run
     with reading_stored("case", hint="Start the campaign again."):
         before = other.severities if other and case.kind == CaseKind.MINIMAL else None
         return CasePage(
@@ -170,6 +198,7 @@ def case_page(case: ModalityCase) -> CasePage:
             reading=read_again(run, case),
             paired=paired_lines(run, iou_threshold=thresholds.iou),
             other=other,
+            other_picture=_perturbed(other) if other else None,
             outcome=outcome_of(run, case, iou_threshold=thresholds.iou),
         )
 
@@ -246,7 +275,7 @@ def _numbers(case: ModalityCase, thresholds: Thresholds) -> list[Number]:
 
 
 def _answer_numbers(case: ModalityCase, thresholds: Thresholds) -> list[Number]:
-    clean = case.modality_run.clean
+    clean = case.modality_run.clean_answer
     has_boxes = case.status == AnswerKind.BOXES
     iou = f"{case.iou:.3f}" if has_boxes else f"0 ({case.get_status_display().lower()})"
     return [
@@ -296,8 +325,3 @@ def _listed(words: Sequence[str]) -> str:
     if rest > 0:
         return f"{', '.join(shown)} and {rest} more"
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
-
-
-def n_things(page: CasePage) -> int:
-    """Return how many things the label means in the seed image."""
-    return len(things_of(page.run.picture, page.run.label))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import F, FilteredRelation, OrderBy, Q, QuerySet
 
@@ -27,8 +28,8 @@ SORTS: dict[str, str] = {
 """Word in the address -> column; a minus before the word turns the order round."""
 
 _READ = (
-    "run_id", "campaign_id", "sut_id", "picture_id", "clean_answer_id", "stratum", "label", "regime", "replicate",
-    "status", "evaluations", "run__state", "run__error", "sut__name", "sut__slug", "picture__order",
+    "run_id", "campaign_id", "sut_id", "picture_id", "clean_answer_id", "stratum", "label", "regime",
+    "replicate", "status", "evaluations", "run__state", "run__error", "sut__name", "sut__slug", "picture__order",
     "picture__file_name", "picture__image_sha256", "picture__width", "picture__height", "clean_answer__iou",
     "clean_answer__status",
 )  # fmt: skip
@@ -129,8 +130,8 @@ def neighbours(rows: QuerySet[ModalityRun], case: ModalityCase) -> Neighbours:
 
     A minimal case stands where the returned case of its run does.
     """
-    pairs = rows.filter(Q(**HAS_CASE)).values_list("pk", "returned__pk")
-    found = list(pairs)
+    joined: Any = rows.filter(Q(**HAS_CASE))  # types do not know of the relation that a query defines
+    found: list[tuple[int, int]] = list(joined.values_list("pk", "returned__pk"))
     runs = [run for run, _ in found]
     if case.modality_run_id not in runs:
         return Neighbours(None, None, 0, len(found))

@@ -33,6 +33,16 @@ class StrategyBar:
         return operator_title(self.operator)
 
     @property
+    def length(self) -> float:
+        """The severity in hundredths, as long as its bar is."""
+        return round(100.0 * self.severity, 1)
+
+    @property
+    def length_before(self) -> float:
+        """The same of the strategy it is compared with; 0 where there is none."""
+        return round(100.0 * (self.before or 0.0), 1)
+
+    @property
     def is_removed(self) -> bool:
         """Whether it acted before and does no more."""
         return self.severity == 0.0 and bool(self.before)
