@@ -17,6 +17,7 @@ from searches.services.garbage import collect_garbage
 from searches.services.jobs import run_job
 from searches.services.leases import (
     JobLease,
+    Lease,
     has_waiting_job,
     has_waiting_long_job,
     has_waiting_run,
@@ -32,13 +33,23 @@ from searches.services.suts import loaded_sut
 logger = logging.getLogger(__name__)
 
 JOB_CHECK_SECONDS = 0.5
+OVER_FOR_NOW = (SliceEnd.FINISHED, SliceEnd.CANCELLED, SliceEnd.PAUSED, SliceEnd.FAILED)
+"""Ends after which this worker has nothing more to do for the run, while its slice may have time left."""
 
 
 @dataclass
 class _Turns:
-    """Whose turn it is between runs and long jobs, so that neither starves the other."""
+    """Whose turn it is, so that nobody starves.
+
+    Attributes:
+        is_of_long_jobs: whether long jobs come before runs.
+        sut_id: the system in memory, whose runs come before all others while its turn lasts.
+        began_at: when its turn began.
+    """
 
     is_of_long_jobs: bool = False
+    sut_id: int | None = None
+    began_at: float = 0.0
 
 
 _turns = _Turns()
@@ -48,7 +59,7 @@ _busy = threading.Lock()
 
 
 def work_once(owner: str, queues: Collection[str], *, should_stop: Callable[[], bool] = never) -> bool:
-    """Do one job, or one slice of a run.
+    """Do one job, or one slice of runs.
 
     Returns:
         Whether there was anything to do; False also while another thread of this process works (it looks
@@ -68,22 +79,49 @@ def _work(owner: str, queues: Collection[str], should_stop: Callable[[], bool]) 
         job = _long_job(owner, queues)
     if job is not None:
         return _do_job(job)
-    loaded = loaded_sut()
-    lease = take_lease(owner, queues, loaded_sut_id=loaded.record_id if loaded else None)
+    lease = _claim(owner, queues)
     if lease is None:
         job = _long_job(owner, queues)
         return _do_job(job) if job is not None else False
     _turns.is_of_long_jobs = True
-    with presence.hold(lease):
-        end = advance_run(
-            lease,
-            slice_seconds=settings.SLICE_SECONDS,
-            should_stop=should_stop,
-            should_yield=_yield_watch(queues),
-        )
-    logger.info("run %s: %s", lease.run_id, end)
+    end = _do_runs(lease, queues, should_stop=should_stop)
     _end_when_too_large()
     return end != SliceEnd.DATABASE_ERROR
+
+
+def _claim(owner: str, queues: Collection[str]) -> Lease | None:
+    """Claim the next run.
+
+    Loading a system may take a minute, so the one in memory is kept for a while; then the campaign that was
+    served longest ago decides which one comes next.
+    """
+    loaded = loaded_sut()
+    sut_id = loaded.record_id if loaded else None
+    if sut_id != _turns.sut_id:
+        _turns.sut_id, _turns.began_at = sut_id, time.monotonic()
+    has_turn = time.monotonic() - _turns.began_at < settings.SYSTEM_TURN_SECONDS
+    return take_lease(owner, queues, loaded_sut_id=sut_id, has_turn=has_turn)
+
+
+def _do_runs(lease: Lease, queues: Collection[str], *, should_stop: Callable[[], bool]) -> SliceEnd:
+    """Do a slice of a run; where it ends early, go on with the next run of its campaign and system."""
+    ends_at = time.monotonic() + settings.SLICE_SECONDS
+    should_yield = _yield_watch(queues)
+    while True:
+        with presence.hold(lease):
+            end = advance_run(
+                lease,
+                slice_seconds=ends_at - time.monotonic(),
+                should_stop=should_stop,
+                should_yield=should_yield,
+            )
+        logger.info("run %s: %s", lease.run_id, end)
+        if end not in OVER_FOR_NOW or time.monotonic() >= ends_at or should_stop() or should_yield():
+            return end
+        following = take_lease(lease.owner, queues, loaded_sut_id=lease.sut_id, campaign_id=lease.campaign_id)
+        if following is None:
+            return end
+        lease = following
 
 
 def _do_job(job: JobLease) -> bool:
