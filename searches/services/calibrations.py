@@ -101,6 +101,23 @@ class CalibrationState:
             "count as wrong, so a search would find that the format fails, not what the system sees."
         )
 
+    @property
+    def boxes_warning(self) -> str:
+        """Why the system's boxes cannot be relied on; "" when they can."""
+        found = self.calibration
+        if self.standing == "none" or found is None:
+            return "is not calibrated: nobody has checked yet that its boxes are read rightly."
+        if self.standing == "stale":
+            return "has changed since its last calibration, so its boxes are unchecked again."
+        if self.are_boxes_calibrated:
+            return ""
+        if found.boxes_status == CalibrationStatus.FAILED:
+            return "could not be calibrated: too many of the calls failed."
+        return (
+            "wrote boxes in the calibration that its declared convention does not fit. Most seed images "
+            "would be baseline failures, for a reason that has nothing to do with what the system sees."
+        )
+
     def _badge(self, status: str | None, looks: Mapping[str, str]) -> CalibrationBadge:
         if self.standing == "none" or status is None:
             return CalibrationBadge("idle", "Not calibrated")

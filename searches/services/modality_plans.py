@@ -17,6 +17,7 @@ from searches.services.shell_campaigns import shell_config
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.types import Regime
+from vlmlab.core.perturb import IMAGE_OPERATORS, TEXT_OPERATORS
 from vlmlab.web.numbers import write_count, write_duration, write_many, write_money
 
 GUESSED_PERTURB_SECONDS = 0.05
@@ -31,7 +32,7 @@ RECENT_CAMPAIGNS = 10
 RECENT_RUNS = 200
 FEWEST_RUNS = 10
 FEWEST_EVALUATIONS = 8
-SAME_SETTINGS = ("algorithm", "inference_budget", "give_up_after", "early_stop", "refine")
+SAME_SETTINGS = ("algorithm", "sweep_levels", "inference_budget", "give_up_after", "early_stop", "refine")
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,18 @@ def plan_campaign(
 
 def most_evaluations(config: MostConfig) -> int:
     """Return how many evaluations one run cannot pass."""
+    if config.algorithm == "sweep":
+        used = max(_n_operators(config, regime) for regime in config.regimes)
+        return min(config.inference_budget, used * config.sweep_levels)
     if config.algorithm == "nsga2":
         return min(config.inference_budget, config.population_size * (1 + config.generations))
     return config.inference_budget
+
+
+def _n_operators(config: MostConfig, regime: Regime) -> int:
+    active = {"image": {*IMAGE_OPERATORS}, "text": {*TEXT_OPERATORS}}
+    active["joint"] = active["image"] | active["text"]
+    return len(active[regime] - set(config.excluded_operators))
 
 
 def expected_evaluations(config: MostConfig) -> tuple[float, str]:
@@ -142,6 +152,10 @@ def expected_evaluations(config: MostConfig) -> tuple[float, str]:
 
 def _guess(config: MostConfig) -> tuple[float, str]:
     most = most_evaluations(config)
+    if config.algorithm == "sweep":
+        each = [_n_operators(config, regime) * config.sweep_levels for regime in config.regimes]
+        mean = sum(min(config.inference_budget, one) for one in each) / len(each)
+        return mean, f"{mean:,.0f} a run, every operator at {config.sweep_levels} severities"
     medians = GUESSED_FIRST_HIT.get(config.algorithm)
     if medians is None or not config.early_stop:
         return most, f"{most:,} a run, the whole budget"

@@ -94,7 +94,7 @@ def clone_values(campaign: Campaign) -> dict[str, Any]:
         **campaign.config,
         **campaign.plan,
         "name": f"{campaign.name} (copy)"[:MAX_NAME],
-        "dataset": campaign.dataset_id,
+        "dataset": campaign.dataset.slug if campaign.dataset is not None else "",
         "suts": sorted(suts),
     }
 

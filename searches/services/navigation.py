@@ -8,8 +8,9 @@ from django.conf import settings
 from django.db.models import CharField, Count, Model, QuerySet, Value
 from django.utils import timezone
 
-from searches.enums import LIVE_STATES
+from searches.enums import LIVE_STATES, MODALITY_METHOD
 from searches.models import (
+    Campaign,
     Dataset,
     DomainRecord,
     Finding,
@@ -33,6 +34,7 @@ class NavCounts:
     datasets: int
     runs: str
     findings: int
+    profiles: int
     workers: str
 
 
@@ -50,6 +52,7 @@ def count_for_nav() -> NavCounts:
         _counted(SutRecord.objects.all(), "suts").union(
             _counted(SearchRun.objects.filter(state__in=LIVE_STATES), "live"),
             _counted(Finding.objects.all(), "findings"),
+            _counted(Campaign.objects.filter(method=MODALITY_METHOD), "profiles"),
             _counted(alive_workers(), "workers"),
             _counted(own_domains, "domains"),
             _counted(PictureSource.objects.all(), "sources"),
@@ -65,6 +68,7 @@ def count_for_nav() -> NavCounts:
         datasets=counts.get("datasets", 0),
         runs=f"{live} live" if live else "",
         findings=counts.get("findings", 0),
+        profiles=counts.get("profiles", 0),
         workers=str(workers) if workers else "none",
     )
 

@@ -18,10 +18,12 @@ from searches.services.shell_suts import find_sut
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.most.bench import ALGORITHM_NAMES
-from vlmlab.core.most.config import MostConfig, config_from_values
+from vlmlab.core.most.config import PRESETS, MostConfig, config_from_values
 from vlmlab.core.most.types import REGIMES
 
 DEFAULT_ALGORITHM = "screen"
+SHELL_ALGORITHMS = {**ALGORITHM_NAMES, "sweep": PRESETS["sweep"].values}
+"""What a shell calls the algorithms, with the values that each of them starts from."""
 ALL_REGIMES = ",".join(REGIMES)
 
 
@@ -31,7 +33,7 @@ class ShellCampaign:
 
     Attributes:
         sut_slug, dataset_slug: what is asked, and with which pictures.
-        algorithm: a name of ``ALGORITHM_NAMES``.
+        algorithm: a name of ``SHELL_ALGORITHMS``.
         regimes: names with commas.
         budget: inferences a run, None for the preset's.
         strata: names with commas, "" for all.
@@ -62,10 +64,10 @@ def shell_config(
         ConfigError: the name is unknown or a value out of range; ``field`` names it.
     """
     name = algorithm.strip().lower().replace("_", "-")
-    if name not in ALGORITHM_NAMES:
-        known = ", ".join(ALGORITHM_NAMES)
+    if name not in SHELL_ALGORITHMS:
+        known = ", ".join(SHELL_ALGORITHMS)
         raise ConfigError(f"There is no algorithm {algorithm!r}.", hint=f"Known: {known}.", field="algorithm")
-    values: dict[str, object] = {**ALGORITHM_NAMES[name], "regimes": regimes}
+    values: dict[str, object] = {**SHELL_ALGORITHMS[name], "regimes": regimes}
     if budget is not None:
         given_up = values.get("give_up_after", MostConfig.model_fields["give_up_after"].default)
         values["inference_budget"] = budget

@@ -54,6 +54,18 @@ def calibration_notes() -> dict[int, str]:
 
 
 @register.simple_tag
+def box_calibration_notes() -> dict[int, str]:
+    """Return a few words for each system whose boxes are not known to be read rightly, by its key."""
+    suts = list(SutRecord.objects.filter(is_enabled=True))
+    states = calibration_states(suts)
+    return {
+        sut.pk: f"Boxes: {states[sut.pk].boxes_badge.label.lower()}."
+        for sut in suts
+        if states[sut.pk].boxes_warning
+    }
+
+
+@register.simple_tag
 def probe_size() -> int:
     """Return how many pictures a calibration shows."""
     return PROBE_SIZE
@@ -91,12 +103,21 @@ def calibration_warnings(of: "Iterable[HasSut] | SutRecord") -> dict[str, Any]:
     """
     chosen = [of] if isinstance(of, SutRecord) else [line.sut for line in of]
     states = calibration_states(chosen) if chosen else {}
-    warnings = [_warning(sut, states[sut.pk]) for sut in chosen if states[sut.pk].answers_warning]
-    return {"warnings": warnings}
+    told = [(sut, states[sut.pk], states[sut.pk].answers_warning) for sut in chosen]
+    return {"warnings": [_warning(sut, state, why) for sut, state, why in told if why]}
 
 
-def _warning(sut: SutRecord, state: CalibrationState) -> CalibrationWarning:
-    text = f"{sut.name} {state.answers_warning}"
+@register.inclusion_tag("searches/_calibration_warnings.html")
+def box_calibration_warnings(of: "Iterable[HasSut]") -> dict[str, Any]:
+    """Warn of systems whose boxes are not known to be read rightly; nothing when all are."""
+    chosen = [line.sut for line in of]
+    states = calibration_states(chosen) if chosen else {}
+    told = [(sut, states[sut.pk], states[sut.pk].boxes_warning) for sut in chosen]
+    return {"warnings": [_warning(sut, state, why) for sut, state, why in told if why]}
+
+
+def _warning(sut: SutRecord, state: CalibrationState, why: str) -> CalibrationWarning:
+    text = f"{sut.name} {why}"
     if state.standing == "current" and state.calibration is not None:
         href = reverse("sut_calibration", args=[sut.slug, state.calibration.pk])
         return CalibrationWarning(text, href, "Look at its calibration")

@@ -1,0 +1,109 @@
+"""What the list of modality campaigns and the page that starts one show."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from searches.enums import LIVE_STATES, MODALITY_METHOD, RunState
+from searches.models import Blob, Campaign, Dataset, DatasetPicture, ModalityRun
+from searches.services.modality_progress import progress_of_many, state_of
+from searches.services.seed_inputs import things_of, words_for
+from searches.services.seed_plans import SeedPlan, chosen_seeds
+
+FIRST_SEEDS = 6
+
+
+@dataclass(frozen=True)
+class CampaignLine:
+    """One campaign of the list.
+
+    Attributes:
+        suts: names of its systems.
+        n_runs, n_ended: places of its grid, and those that have come to an end.
+        state: of the campaign as a whole.
+    """
+
+    campaign: Campaign
+    suts: tuple[str, ...]
+    n_runs: int
+    n_ended: int
+    state: RunState
+
+    @property
+    def algorithm(self) -> str:
+        """How it searches."""
+        return str(self.campaign.config.get("algorithm", ""))
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether anything of it waits or works."""
+        return self.state in LIVE_STATES
+
+    @property
+    def regimes(self) -> list[str]:
+        """What may be perturbed."""
+        return [str(one) for one in self.campaign.plan.get("regimes", [])]
+
+
+@dataclass(frozen=True)
+class PlannedSeed:
+    """One of the first seed images of a plan; ``image_sha256`` is "" where the picture is not kept."""
+
+    order: int
+    image_sha256: str
+    words: str
+    stratum: str
+
+
+def modality_campaigns() -> QuerySet[Campaign]:
+    """Return the modality campaigns with what a row of a list needs, newest first."""
+    rows = Campaign.objects.filter(method=MODALITY_METHOD)
+    return rows.select_related("dataset", "created_by").order_by("-id")
+
+
+def modality_campaign(pk: int) -> Campaign | None:
+    """Return a modality campaign with its dataset."""
+    return modality_campaigns().filter(pk=pk).first() if pk < 2**63 else None
+
+
+def campaign_lines(campaigns: Sequence[Campaign]) -> list[CampaignLine]:
+    """Return the lines of campaigns; two queries however many they are."""
+    states = progress_of_many(campaigns)
+    suts: dict[int, list[str]] = defaultdict(list)
+    named = ModalityRun.objects.filter(campaign__in=campaigns).order_by("sut__name")
+    for campaign_id, name in named.values_list("campaign_id", "sut__name").distinct():
+        suts[campaign_id].append(name)
+    return [_line(one, states[one.pk], suts[one.pk]) for one in campaigns]
+
+
+def first_seeds(dataset: Dataset, plan: SeedPlan) -> tuple[PlannedSeed, ...]:
+    """Return the first seed images of a plan with the words that ask for them.
+
+    Raises:
+        VlmLabError: a stratum is unknown.
+    """
+    chosen = chosen_seeds(dataset, plan)[:FIRST_SEEDS]
+    pictures = DatasetPicture.objects.defer("description").in_bulk([one.row.picture_id for one in chosen])
+    digests = [one.row.image_sha256 for one in chosen]
+    kept = set(Blob.objects.filter(pk__in=digests).values_list("pk", flat=True))
+    return tuple(
+        PlannedSeed(
+            order=pictures[one.row.picture_id].order,
+            image_sha256=one.row.image_sha256 if one.row.image_sha256 in kept else "",
+            words=words_for(one.label, len(things_of(pictures[one.row.picture_id], one.label))),
+            stratum=one.row.stratum,
+        )
+        for one in chosen
+    )
+
+
+def _line(campaign: Campaign, by_state: dict[str, int], suts: list[str]) -> CampaignLine:
+    return CampaignLine(
+        campaign=campaign,
+        suts=tuple(suts),
+        n_runs=sum(by_state.values()),
+        n_ended=by_state.get(RunState.SUCCEEDED, 0),
+        state=state_of(by_state),
+    )
