@@ -2,19 +2,22 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from searches.views import modality, modality_cases, modality_create, modality_runs
+from searches.views import modality, modality_cases, modality_create, modality_results, modality_runs
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", modality.modality_list, name="modality_list"),
     path("new/", modality_create.modality_create, name="modality_create"),
     path("estimate/", modality_create.modality_estimate, name="modality_estimate"),
     path("seeds/", modality_create.modality_seeds, name="modality_seeds"),
-    path("<int:pk>/", modality.modality_campaign, name="modality_campaign"),
+    path("<int:pk>/", modality_results.modality_campaign, name="modality_campaign"),
     path("<int:pk>/progress/", modality.modality_progress, name="modality_progress"),
     path("<int:pk>/pause/", modality.modality_pause, name="modality_pause"),
     path("<int:pk>/resume/", modality.modality_resume, name="modality_resume"),
     path("<int:pk>/cancel/", modality.modality_cancel, name="modality_cancel"),
     path("<int:pk>/clone/", modality_create.modality_clone, name="modality_clone"),
+    path("compare/", modality_results.modality_compare, name="modality_compare"),
+    path("<int:pk>/operators/", modality_results.modality_operators, name="modality_operators"),
+    path("<int:pk>/export/<slug:what>.<slug:fmt>", modality_results.modality_export, name="modality_export"),
     path("<int:pk>/runs/", modality_runs.modality_runs, name="modality_runs"),
     path("runs/<int:pk>/", modality_runs.modality_run, name="modality_run"),
     path(

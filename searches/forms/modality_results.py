@@ -5,7 +5,9 @@ from typing import Any
 
 from django import forms
 
+from searches.services.modality_results import Reading
 from searches.services.modality_tables import NO_STRATUM, Choice
+from searches.services.modality_tables_comparison import Side
 from vlmlab.core.most.outcomes import FailureCriterion
 
 READINGS = (("strict", "Strict reading"), ("lenient", "Lenient reading"))
@@ -65,3 +67,38 @@ class ChoiceForm(forms.Form):
         field = self.fields[name]
         if isinstance(field, forms.ChoiceField):
             field.choices = list(choices)
+
+
+class SidesForm(forms.Form):
+    """Two systems of modality campaigns, criterion and reading."""
+
+    a = forms.ChoiceField(label="First")
+    b = forms.ChoiceField(label="Second")
+    criterion = forms.ChoiceField(label="Criterion", choices=CRITERIA, required=False)
+    reading = forms.ChoiceField(label="Reading of replies", choices=READINGS, required=False)
+
+    def __init__(self, data: Mapping[str, Any] | None, *, sides: Sequence[Side]) -> None:
+        super().__init__(data)
+        self._sides = {side.key: side for side in sides}
+        for name in ("a", "b"):
+            field = self.fields[name]
+            if isinstance(field, forms.ChoiceField):
+                field.choices = [(side.key, side.title) for side in sides]
+                field.error_messages["invalid_choice"] = "This system has no such campaign (any more)."
+        if len(sides) > 1:
+            self.initial = {"b": sides[1].key}
+
+    @property
+    def chosen(self) -> tuple[Side, Side]:
+        """Both sides of a valid form."""
+        return self._sides[self.cleaned_data["a"]], self._sides[self.cleaned_data["b"]]
+
+    @property
+    def criterion_chosen(self) -> FailureCriterion:
+        """What counts as a failure."""
+        return FailureCriterion(self.cleaned_data.get("criterion") or FailureCriterion.C1)
+
+    @property
+    def reading_chosen(self) -> Reading:
+        """How replies are read."""
+        return "lenient" if self.cleaned_data.get("reading") == "lenient" else "strict"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Max
 
-from searches.enums import LIVE_STATES, MODALITY_METHOD, ModalityStatus
+from searches.enums import LIVE_STATES, ModalityStatus
 from searches.models import Campaign, SutRecord
 from searches.services.modality_results import (
     ResultRow,
@@ -135,12 +135,6 @@ class ProfilePage:
         return runs_address(
             self.source.campaign_id, sut=self.choice.sut, stratum=self.choice.stratum, outcome=outcome
         )
-
-
-def find_modality_campaign(pk: int) -> Campaign | None:
-    """Return a campaign of the method "most" with its dataset; None for every other."""
-    campaigns = Campaign.objects.select_related("dataset", "created_by")
-    return campaigns.filter(pk=pk, method=MODALITY_METHOD).first()
 
 
 def campaign_offer(campaign: Campaign) -> CampaignOffer:

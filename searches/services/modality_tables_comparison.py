@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from searches.enums import MODALITY_METHOD
 from searches.models import Campaign, ModalityRun
 from searches.services.modality_results import Reading, ResultRow, campaign_results, picture_names
+from vlmlab.core.most.comparisons import SIGNIFICANCE_LEVEL
 from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.core.most.summaries import Rate
 from vlmlab.core.most.types import REGIMES, Regime
 from vlmlab.core.stats import holm, mcnemar_exact
+from vlmlab.web.numbers import write_many, write_percent
 
 SHOWN_SEEDS = 60
 MOST_SIDES = 400
@@ -65,6 +67,16 @@ class RegimeDifference:
             return None
         return self.first.value - self.second.value
 
+    @property
+    def difference_text(self) -> str:
+        """The difference in percentage points."""
+        return "–" if self.difference is None else f"{100 * self.difference:+.0f} points"
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether both differ, with all regimes taken into account."""
+        return self.p_adjusted is not None and self.p_adjusted < SIGNIFICANCE_LEVEL
+
 
 @dataclass(frozen=True)
 class SplitSeed:
@@ -98,6 +110,23 @@ class SideComparison:
     differences: tuple[RegimeDifference, ...]
     groups: tuple[SplitGroup, SplitGroup]
     warnings: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a sentence or two."""
+        tested = [one for one in self.differences if one.p_value is not None]
+        if not tested:
+            return "There is no seed image on which both have finished, so nothing can be compared."
+        differing = [one for one in tested if one.is_significant]
+        if not differing:
+            n = sum(one.first.denominator for one in tested)
+            return f"No difference that {write_many(n, 'common run')} can show."
+        names = (_short(self.first, self.second), _short(self.second, self.first))
+        return " ".join(
+            f"{one.regime.capitalize()} perturbations break {names[one.only_first < one.only_second]} more "
+            f"often ({write_percent(one.first.value)} and {write_percent(one.second.value)})."
+            for one in differing
+        )
 
 
 def all_sides(dataset_id: int | None = None) -> list[Side]:
