@@ -2,13 +2,15 @@
 
 from django.urls import path
 
-from searches.views import datasets, scenes
+from searches.views import datasets, scenes, seed_upload
 
 urlpatterns = [
     path("datasets/", datasets.dataset_list, name="dataset_list"),
     path("datasets/new/", datasets.dataset_create, name="dataset_create"),
+    path("datasets/upload/seed-images/", seed_upload.seed_upload, name="seed_upload"),
     path("datasets/<slug:slug>/", datasets.dataset_detail, name="dataset_detail"),
     path("datasets/<slug:slug>/dataset.zip", datasets.dataset_export_zip, name="dataset_export"),
+    path("datasets/<slug:slug>/refused.csv", seed_upload.dataset_refusals, name="dataset_refusals"),
     path("datasets/<slug:slug>/stop/", datasets.dataset_stop, name="dataset_stop"),
     path("datasets/<slug:slug>/go-on/", datasets.dataset_go_on, name="dataset_go_on"),
     path("datasets/<slug:slug>/delete/", datasets.dataset_delete, name="dataset_delete"),

@@ -23,7 +23,6 @@ CRASH_POINTS = (
     "before_ending",
     "before_release",
     "after_release",
-    "before_import_commit",
 )
 
 

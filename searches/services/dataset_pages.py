@@ -1,29 +1,28 @@
 """What the pages of datasets show: the list, one with its counts and pictures, one picture with its truth."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from functools import lru_cache
 
-from django.db.models import Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from searches.enums import DatasetState, JobState
 from searches.models import Blob, Dataset, DatasetPicture, Job
+from searches.services.dataset_index import DatasetIndex
 from searches.services.datasets import Recipe, making_job, recipe_of, why_kept
 from searches.services.domain_store import find_domain
 from searches.services.job_queue import UNFINISHED
 from searches.services.scene_facts import SceneFacts, decision_line, indented, made_by, truth_lines
+from searches.services.seed_import_report import RefusalPage, SeedImport, refusal_page, seed_import_of
+from searches.services.seed_inputs import askable_labels
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.backends import SCENE_BACKENDS
 from vlmlab.core.scenes.strata import STRATA
 from vlmlab.web.boxed_pictures import BoxedPicture, DrawnBox, read_box
 
-PAGE_SIZE = 24
-CHUNK = 500
+MOST_STRATA = 8
+MOST_LABELS = 200
 
 
 @dataclass(frozen=True)
@@ -36,22 +35,45 @@ class Count:
 
 
 @dataclass(frozen=True)
-class DatasetCounts:
-    """What is in a dataset: pictures by stratum and concept, things by label (only those asked for count)."""
+class StratumCount:
+    """How many pictures of a kind of scene there are, and in how many of them something can be asked for."""
 
-    strata: tuple[Count, ...]
-    concepts: tuple[Count, ...]
-    labels: tuple[Count, ...]
+    id: str
+    label: str
+    count: int
+    n_usable: int
 
 
 @dataclass(frozen=True)
-class GalleryPart:
-    """Pictures in their order; ``after`` is where the next ones start, None at the end."""
+class LabelCount:
+    """One label: pictures in which it can be asked for, in all and by kind of scene; things called so."""
 
-    pictures: list[DatasetPicture]
-    kept: frozenset[str]
-    after: int | None
-    is_first: bool
+    label: str
+    n_pictures: int
+    n_things: int
+    by_stratum: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DatasetCounts:
+    """What is in a dataset.
+
+    Attributes:
+        strata: pictures by kind of scene.
+        concepts: pictures by concept.
+        labels: pictures by the labels that can be asked for in them.
+        label_rows: the most frequent labels, by the kinds of scene in ``columns``.
+        n_usable: pictures that a modality search can start from.
+        never_asked: things by label, of labels that can be asked for nowhere.
+    """
+
+    strata: tuple[StratumCount, ...]
+    concepts: tuple[Count, ...]
+    labels: tuple[Count, ...]
+    label_rows: tuple[LabelCount, ...]
+    columns: tuple[str, ...]
+    n_usable: int
+    never_asked: tuple[Count, ...]
 
 
 @dataclass(frozen=True)
@@ -59,9 +81,10 @@ class DatasetPage:
     """One dataset.
 
     Attributes:
-        job: that draws it, or drew it last; None where nobody remembers one.
+        job: that makes it, or made it last; None where nobody remembers one.
         kept_by: why it cannot be deleted, "" when it can.
-        domain_ref: of the domain that all its concepts are from, "" where they are from several.
+        seeds: the import that it comes from, None of another dataset.
+        refusals: what that import refused.
     """
 
     dataset: Dataset
@@ -69,11 +92,18 @@ class DatasetPage:
     counts: DatasetCounts
     job: Job | None
     kept_by: str
+    seeds: SeedImport | None = None
+    refusals: RefusalPage | None = None
 
     @property
     def is_at_work(self) -> bool:
         """Whether a worker has it or will take it."""
         return self.job is not None and self.job.state in UNFINISHED
+
+    @property
+    def can_be_searched(self) -> bool:
+        """Whether modality searches can start from its pictures."""
+        return self.dataset.state == DatasetState.READY and self.counts.n_usable > 0
 
     @property
     def drawn_by(self) -> str:
@@ -109,7 +139,13 @@ class DatasetPage:
 
 @dataclass(frozen=True)
 class PicturePage:
-    """One picture of a dataset; ``boxed`` is None where its file is not kept."""
+    """One picture of a dataset.
+
+    Attributes:
+        boxed: the picture with its boxes; None where its file is not kept.
+        asked: labels that a modality search can ask for.
+        unsure: labels that it cannot ask for, because not all things called so are known with their boxes.
+    """
 
     row: DatasetPicture
     domain: Domain | None
@@ -117,6 +153,8 @@ class PicturePage:
     facts: SceneFacts
     previous: int | None
     following: int | None
+    asked: tuple[str, ...] = ()
+    unsure: tuple[str, ...] = ()
 
     @property
     def stratum(self) -> str:
@@ -134,36 +172,18 @@ def stratum_title(name: str) -> str:
     return STRATA[name].title if name in STRATA else name.replace("_", " ")
 
 
-def dataset_page(dataset: Dataset) -> DatasetPage:
+def dataset_page(dataset: Dataset, index: DatasetIndex) -> DatasetPage:
     """Return what the page of a dataset shows beside its pictures."""
-    is_settled = dataset.state == DatasetState.READY
-    counts = _settled_counts(dataset.pk, dataset.created_at) if is_settled else _count(dataset.pk)
+    seeds = seed_import_of(dataset)
     return DatasetPage(
         dataset=dataset,
         recipe=recipe_of(dataset),
-        counts=_named(counts, dataset),
+        counts=_named(index, dataset),
         job=making_job(dataset),
         kept_by=why_kept(dataset),
+        seeds=seeds,
+        refusals=refusal_page(seeds) if seeds is not None else None,
     )
-
-
-def gallery(
-    dataset: Dataset, *, stratum: str = "", concept: str = "", after: int | None = None
-) -> GalleryPart:
-    """Return pictures of a dataset, those after a place."""
-    rows = dataset.pictures.order_by("order").defer("description", "annotations")
-    if stratum:
-        rows = rows.filter(stratum=stratum)
-    if concept:
-        # No database but PostgreSQL looks into a JSON list; its text is the same on all of them.
-        rows = rows.annotate(words=Cast("concepts", TextField())).filter(words__contains=f'"{concept}"')
-    if after is not None:
-        rows = rows.filter(order__gt=after)
-    found = list(rows[: PAGE_SIZE + 1])
-    shown = found[:PAGE_SIZE]
-    following = shown[-1].order if len(found) > PAGE_SIZE else None
-    kept = Blob.objects.filter(pk__in={one.image_sha256 for one in shown}).values_list("pk", flat=True)
-    return GalleryPart(shown, frozenset(kept), following, after is None)
 
 
 def find_picture(dataset: Dataset, order: int) -> DatasetPicture | None:
@@ -194,7 +214,8 @@ def picture_page(dataset: Dataset, row: DatasetPicture) -> PicturePage:
     )
     is_kept = Blob.objects.filter(pk=row.image_sha256).exists()
     boxed = _boxed(row, mask_url=facts.mask_url) if is_kept else None
-    return PicturePage(row, domain, boxed, facts, before, behind)
+    unsure = tuple(map(str, row.unsure_labels))
+    return PicturePage(row, domain, boxed, facts, before, behind, askable_labels(row), unsure)
 
 
 def _boxed(row: DatasetPicture, *, mask_url: str) -> BoxedPicture:
@@ -229,42 +250,37 @@ def _domain_of(dataset: Dataset, row: DatasetPicture) -> Domain | None:
         return None
 
 
-Tally = tuple[tuple[str, int], ...]
-
-
-@lru_cache(maxsize=64)
-def _settled_counts(pk: int, _created_at: datetime) -> tuple[Tally, Tally, Tally]:
-    """A dataset that is ready changes no more, so it is counted once a process."""
-    return _count(pk)
-
-
-def _count(pk: int) -> tuple[Tally, Tally, Tally]:
-    strata: Counter[str] = Counter()
-    concepts: Counter[str] = Counter()
-    labels: Counter[str] = Counter()
-    rows = DatasetPicture.objects.filter(dataset_id=pk).values_list("stratum", "concepts", "annotations")
-    for stratum, named, truth in rows.iterator(chunk_size=CHUNK):
-        strata[stratum] += 1
-        concepts.update(named)
-        labels.update({one.get("label", "") for one in truth if one.get("is_asked", True)} - {""})
-    return _sorted(strata), _sorted(concepts), _sorted(labels)
-
-
-def _sorted(counter: Counter[str]) -> Tally:
-    return tuple(sorted(counter.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def _named(counts: tuple[Tally, Tally, Tally], dataset: Dataset) -> DatasetCounts:
-    strata, concepts, labels = counts
-    words = _concept_labels(dataset)
-    by_id = dict(strata)
-    ordered = [(name, by_id[name]) for name in STRATA if name in by_id]
-    ordered += [(name, count) for name, count in strata if name and name not in STRATA]
+def _named(index: DatasetIndex, dataset: Dataset) -> DatasetCounts:
+    strata = [one for one in index.strata_in_order if one]
+    columns = tuple(strata[:MOST_STRATA])
+    labels = _by_size({one: len(orders) for one, orders in index.asked.items()}, {})
+    unasked = {one: count for one, count in index.n_things.items() if one and one not in index.asked}
     return DatasetCounts(
-        strata=tuple(Count(name, stratum_title(name), count) for name, count in ordered),
-        concepts=tuple(Count(one, words.get(one, one), count) for one, count in concepts),
-        labels=tuple(Count(one, one, count) for one, count in labels),
+        strata=tuple(
+            StratumCount(one, stratum_title(one), len(index.strata[one]), index.usable[one]) for one in strata
+        ),
+        concepts=_by_size(
+            {one: len(orders) for one, orders in index.concepts.items()}, _concept_labels(dataset)
+        ),
+        labels=labels,
+        label_rows=tuple(
+            LabelCount(
+                one.id,
+                one.count,
+                index.n_things[one.id],
+                tuple(index.table[one.id, name] for name in columns),
+            )
+            for one in labels[:MOST_LABELS]
+        ),
+        columns=tuple(map(stratum_title, columns)),
+        n_usable=index.n_usable,
+        never_asked=_by_size(unasked, {})[:MOST_LABELS],
     )
+
+
+def _by_size(counts: Mapping[str, int], words: Mapping[str, str]) -> tuple[Count, ...]:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return tuple(Count(name, words.get(name, name), count) for name, count in ordered)
 
 
 def _concept_labels(dataset: Dataset) -> dict[str, str]:

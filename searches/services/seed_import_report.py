@@ -110,10 +110,26 @@ class SeedImport(BaseModel):
         return sum(one.count for one in self.refused)
 
     @property
+    def told(self) -> tuple[tuple[str, str], ...]:
+        """The settings that a person changed, by their titles; the format stands apart."""
+        changed = self.settings.model_dump(exclude_defaults=True, exclude={"format"})
+        return tuple((_title(name), _value(value)) for name, value in changed.items())
+
+    @property
     def format_title(self) -> str:
         """How the files were read, for people."""
         known = FORMATS.get(self.settings.format)
         return known.title if known is not None else "as the files look"
+
+
+def _title(name: str) -> str:
+    return ImportSettings.model_fields[name].title or name
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{one} = {label}" for one, label in value.items())
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)

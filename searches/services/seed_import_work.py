@@ -9,7 +9,6 @@ from searches.enums import DatasetState
 from searches.models import Dataset, DatasetPicture, User
 from searches.services.audit import record
 from searches.services.blobs import store_blob, touch_blob
-from searches.services.crashes import crash_point
 from searches.services.dataset_imports_pictures import free_name
 from searches.services.datasets import pictures_digest
 from searches.services.seed_import_report import (
@@ -98,7 +97,6 @@ class SeedImportWork:
             n_files: pictures in the source.
         """
         seeds = self._noted(n_files)
-        crash_point("before_import_commit")
         with transaction.atomic():
             locked = self._locked()
             if locked is None:

@@ -17,6 +17,8 @@ from searches.forms.errors import add_lab_error
 from searches.models import Dataset, DatasetPicture, User
 from searches.services import dataset_pages, datasets
 from searches.services.dataset_exports import dataset_export
+from searches.services.dataset_gallery import GalleryFilter, gallery
+from searches.services.dataset_index import dataset_index
 from searches.services.dataset_making import stop_dataset
 from searches.services.mask_pictures import paint_masks
 from searches.services.scene_archives import SceneExport, export_zip
@@ -25,11 +27,11 @@ from searches.services.stored_shapes import reading_stored
 from searches.views.jobs import job_context
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.scenes.strata import STRATA
-from vlmlab.web.asked import asked_number
 from vlmlab.web.downloads import send_description
 from vlmlab.web.streaming import stream_zip
 
 PAGE_SIZE = 50
+MOST_FILTER_CHARACTERS = 120
 A_DAY = "private, max-age=86400"
 
 
@@ -65,19 +67,13 @@ def dataset_create(request: HttpRequest) -> HttpResponse:
 def dataset_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a dataset: how it came to be, what is in it, its pictures."""
     dataset = _dataset(slug)
-    stratum, concept = request.GET.get("stratum", "")[:64], request.GET.get("concept", "")[:64]
-    after = asked_number(request.GET.get("after", ""), largest=2**31 - 1)
+    names = ("stratum", "concept", "label")
+    wanted = GalleryFilter(**{name: request.GET.get(name, "")[:MOST_FILTER_CHARACTERS] for name in names})
     with reading_stored("dataset", hint="Make it again."):
-        page = dataset_pages.dataset_page(dataset)
-        part = dataset_pages.gallery(dataset, stratum=stratum, concept=concept, after=after)
-    context = {
-        "page": page,
-        "dataset": dataset,
-        "part": part,
-        "stratum": stratum,
-        "concept": concept,
-        "page_size": dataset_pages.PAGE_SIZE,
-    }
+        index = dataset_index(dataset)
+        page = dataset_pages.dataset_page(dataset, index)
+        part = gallery(dataset, index, wanted, number=request.GET.get("page"))
+    context = {"page": page, "dataset": dataset, "part": part, "wanted": wanted, "page_obj": part.page}
     if page.is_at_work and page.job is not None:
         context |= job_context(page.job)
     return render(request, "searches/dataset_detail.html", context)

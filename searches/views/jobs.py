@@ -23,6 +23,7 @@ PARTS = {
     JobKind.TRY_SUT: "searches/_job_try.html",
     JobKind.CALIBRATE_SUT: "searches/_job_calibration.html",
     JobKind.MAKE_DATASET: "searches/_job_dataset.html",
+    JobKind.IMPORT_SEEDS: "searches/_job_import.html",
     JobKind.WORD_TABLE: "searches/_job_word_table.html",
 }
 
@@ -55,7 +56,7 @@ def job_context(job: Job) -> dict[str, Any]:
     if job.kind == JobKind.RENDER_SCENE:
         with reading_stored("scene", hint="Draw it again."):
             return context | {"scene": drawn_scene(job), "suts": enabled_suts()}
-    if job.kind == JobKind.MAKE_DATASET:
+    if job.kind in (JobKind.MAKE_DATASET, JobKind.IMPORT_SEEDS):
         return context | {"dataset_slug": job.params.get("dataset", "")}
     if job.kind == JobKind.WORD_TABLE:
         return context | {"table_slug": job.params.get("table", "")}

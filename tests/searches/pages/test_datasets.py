@@ -150,7 +150,7 @@ def test_a_form_starts_a_job_that_makes_the_pictures():
     )
     assert (dataset.state, dataset.n_pictures) == (DatasetState.READY, 6)
     assert [one.label for one in page.context["page"].counts.strata] == ["Street", "Junction"]
-    assert len(page.context["part"].pictures) == 6
+    assert len(page.context["part"].shots) == 6
     assert page.context["page"].recipe.digest in page.content.decode()
     assert list(AuditEntry.objects.values_list("verb", flat=True)) == [
         "asked for a dataset",
@@ -186,24 +186,58 @@ def test_two_datasets_of_one_title_get_two_addresses():
     assert urls == ["/datasets/new-2/", "/datasets/new-3/", "/datasets/upload-2/"]
 
 
-def test_the_gallery_goes_on_after_the_last_picture_and_can_be_narrowed():
-    make_dataset(n=30)
+def test_the_gallery_has_pages_and_can_be_narrowed():
+    dataset = make_dataset(n=30)
+    ball = {"label": "ball", "kind": "ball", "concept": "", "is_asked": True, "box": [1, 2, 9, 9]}
+    make_picture(
+        dataset, 30, stratum="street", annotations=[ball, ball | {"label": "hoop", "is_asked": False}]
+    )
     browser = browser_of(Role.REVIEWER)
 
-    first = browser.get("/datasets/streets/").context["part"]
-    second = browser.get(f"/datasets/streets/?after={first.after}").context["part"]
-    junctions = browser.get("/datasets/streets/?stratum=junction").context["part"]
-    far = browser.get("/datasets/streets/?concept=far").context["part"]
-    nothing = browser.get("/datasets/streets/?concept=fa")
+    def shown(query: str) -> list[int]:
+        part = browser.get(f"/datasets/streets/?{query}").context["part"]
+        return [shot.row.order for shot in part.shots]
 
-    assert [row.order for row in [*first.pictures, *second.pictures]] == list(range(30))
-    assert (first.after, second.after) == (23, None)
-    assert (
-        [row.order for row in junctions.pictures]
-        == [row.order for row in far.pictures]
-        == list(range(1, 30, 2))
-    )
-    assert (nothing.context["part"].pictures, "No picture matches" in nothing.content.decode()) == ([], True)
+    assert (shown(""), shown("page=2")) == (list(range(24)), list(range(24, 31)))
+    assert shown("stratum=junction") == shown("concept=far") == list(range(1, 30, 2))[:24]
+    assert (shown("label=ball"), shown("label=hoop"), shown("label=ball&stratum=junction")) == ([30], [], [])
+    nothing = browser.get("/datasets/streets/?concept=fa")
+    assert (nothing.context["part"].shots, "No picture matches" in nothing.content.decode()) == ([], True)
+
+
+def test_the_gallery_draws_the_boxes_of_what_can_be_asked_for_or_of_the_label_asked():
+    dataset = make_dataset()
+    things = [
+        {"label": label, "kind": label, "concept": "", "is_asked": label != "tree", "box": [1, 2, 9, 12]}
+        for label in ("ball", "cat", "dog", "egg", "tree")
+    ]
+    make_picture(dataset, 0, annotations=things)
+    browser = browser_of(Role.REVIEWER)
+
+    [shot] = browser.get("/datasets/streets/").context["part"].shots
+    [narrowed] = browser.get("/datasets/streets/?label=cat").context["part"].shots
+
+    assert [box.label for box in shot.boxes] == ["ball", "cat", "dog", "egg"]
+    assert (shot.boxes[0].x, shot.boxes[0].y, shot.boxes[0].width, shot.boxes[0].height) == (1, 2, 8, 10)
+    assert shot.words == "ball, cat, dog and 1 more"
+    assert [box.label for box in narrowed.boxes] == ["cat"]
+
+
+def test_a_dataset_tells_what_can_be_asked_for_in_which_kind_of_scene():
+    dataset = make_dataset(n=3)
+    make_picture(dataset, 3, annotations=[])
+
+    page = browser_of(Role.REVIEWER).get("/datasets/streets/")
+
+    counts = page.context["page"].counts
+    assert [(one.id, one.count, one.n_usable) for one in counts.strata] == [
+        ("street", 2, 2),
+        ("junction", 2, 1),
+    ]
+    assert counts.columns == ("Street", "Junction")
+    [row] = counts.label_rows
+    assert (row.label, row.by_stratum, row.n_pictures, row.n_things) == ("traffic cone", (2, 1), 3, 3)
+    assert "3 of them usable as seed images" in page.content.decode()
 
 
 def test_a_picture_shows_its_truth_what_made_it_and_why_an_answer_is_expected():
