@@ -1,12 +1,14 @@
 """The entrance: formats told by their files, one picture in memory at a time, a complete report."""
 
+from itertools import islice
+
 import pytest
 from pydantic import ValidationError
 
 from tests.core.seed_images.sources import coco, imported, photograph, thing, told, voc
 from vlmlab.core.seed_images.faults import KINDS, FaultError, SeedImportError
 from vlmlab.core.seed_images.files import ReadFiles
-from vlmlab.core.seed_images.importing import FORMATS, import_pictures
+from vlmlab.core.seed_images.importing import FORMATS, LookedAt, import_pictures, import_steps
 from vlmlab.core.seed_images.report import ImportReport, Place, shown
 from vlmlab.core.seed_images.settings import ImportLimits, ImportSettings
 
@@ -172,3 +174,49 @@ def test_a_fault_has_a_kind_with_words_for_it():
     with pytest.raises(ValueError, match="kind must be one of"):
         FaultError("other", "is wrong")
     assert all(hint.endswith(".") for hint in KINDS.values())
+
+
+MIXED = {
+    **{f"{name}.png": photograph(shade) for shade, name in enumerate("abc", start=20)},
+    "d.png": b"damaged",
+    "nobody.png": photograph(90),
+    "a/a.xml": voc("a.png", thing("dog", (1, 1, 9, 9)) + thing("cat", (70, 1, 99, 9))),
+    "b.xml": voc("b.png", thing("dog", (5, 5, 5, 9))),
+    "c.xml": voc("c.png", thing("Dog", (1, 1, 9, 9)) + thing("Dog", (1, 1, 9, 9))),
+    "d.xml": voc("d.png", thing("dog", (1, 1, 9, 9))),
+    "e.xml": voc("e.png", thing("dog", (1, 1, 9, 9))),
+    "f.xml": b"<annotation>",
+}
+MANY = {
+    "coco": {
+        **{f"{name}.png": photograph(shade) for shade, name in enumerate("abc", start=20)},
+        "notes.json": coco(
+            [{"id": n, "file_name": f"{name}.png"} for n, name in enumerate("abcx", start=1)],
+            [
+                {"id": 10 * n, "image_id": n, "category_id": 1 + n % 2, "bbox": [1, 1, 9 * (n != 2), 9]}
+                for n in (1, 2, 2, 3, 4, 9)
+            ],
+            [{"id": 1, "name": "dog"}, {"id": 2, "name": "cat"}],
+        ),
+    },
+    "voc": MIXED,
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize("parts", [(1, 1, 1, None), (2, None), (3, None)])
+def test_an_import_that_is_cut_and_goes_on_gives_the_same_pictures_and_report(name, parts):
+    whole, report = imported(MANY[name])
+    source = ReadFiles(tuple(MANY[name]), MANY[name].__getitem__)
+
+    again, found, n_described = ImportReport(), [], 0
+    for length in parts:
+        before = LookedAt(n_described, {one.image.sha256: one.file for one in found})
+        steps = list(islice(import_steps(source, report=again, before=before), length))
+        n_described += len(steps)
+        found += [one for one in steps if one is not None]
+
+    assert found == whole
+    assert (len(told(report)) > 0, told(again), again.counts) == (True, told(report), report.counts)
+    assert (again.n_pictures, again.n_things) == (report.n_pictures, report.n_things)
+    assert (again.remarks, again.strata) == (report.remarks, report.strata)
