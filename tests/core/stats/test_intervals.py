@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
+from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
 from vlmlab.core.stats import (
@@ -12,6 +13,7 @@ from vlmlab.core.stats import (
     bootstrap_interval,
     clopper_pearson,
     lower_bound,
+    mean_interval,
     normal_quantile,
     wilson,
     wilson_interval,
@@ -98,3 +100,25 @@ def test_bootstrap_interval_covers_the_mean_and_shrinks_to_a_constant():
 
 def test_normal_quantile():
     assert normal_quantile(0.975) == pytest.approx(1.959964, abs=1e-6)
+
+
+def test_the_interval_of_a_mean_is_students():
+    values = np.array([0.9, 0.4, 0.55, 0.7])
+    low, high = student.interval(0.95, 3, values.mean(), values.std(ddof=1) / 2.0)
+
+    interval = mean_interval(values.mean(), values.std(ddof=1), 4)
+
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_the_interval_of_a_mean_stays_between_0_and_1_and_says_nothing_of_one_value():
+    assert mean_interval(0.95, 0.3, 3).high == 1.0
+    assert mean_interval(0.05, 0.3, 3).low == 0.0
+    assert mean_interval(0.0, 0.0, 3) == Interval(0.0, 0.0, 0.95)
+    assert mean_interval(0.5, 0.0, 1) == Interval(0.0, 1.0, 0.95)
+
+
+@pytest.mark.parametrize("wrong", [(1.2, 0.1, 3), (0.5, -0.1, 3), (0.5, float("nan"), 3), (0.5, 0.1, -1)])
+def test_the_interval_of_a_mean_refuses_what_is_none(wrong):
+    with pytest.raises(ValueError, match="must"):
+        mean_interval(*wrong)

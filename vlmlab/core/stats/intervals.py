@@ -106,6 +106,30 @@ def bootstrap_interval(
     return Interval(float(low), float(high), level)
 
 
+def mean_interval(mean: float, sd: float, n: int, level: float = 0.95) -> Interval:
+    """Return Student's interval for the mean of n shares, cut at 0 and 1; (0, 1) below two.
+
+    Args:
+        mean: of the values, in [0, 1].
+        sd: standard deviation of the sample, over n - 1.
+        n: values.
+        level: share of such intervals that cover the mean.
+
+    Raises:
+        ValueError: a value is out of range.
+    """
+    if not 0.0 <= mean <= 1.0:
+        raise ValueError(f"mean must lie in [0, 1], got {mean}")
+    check_share("level", level)
+    check_count("n", n)
+    if not sd >= 0.0:
+        raise ValueError(f"sd must be at least 0, got {sd}")
+    if n < 2:
+        return Interval(0.0, 1.0, level)
+    half = _student_quantile((1.0 + level) / 2.0, n - 1) * sd / sqrt(n)
+    return Interval(max(0.0, mean - half), min(1.0, mean + half), level)
+
+
 def normal_quantile(share: float) -> float:
     """Return z with P(Z <= z) = share for a standard normal Z.
 
@@ -115,6 +139,12 @@ def normal_quantile(share: float) -> float:
     from statistics import NormalDist
 
     return NormalDist().inv_cdf(check_share("share", share))
+
+
+def _student_quantile(share: float, freedom: int) -> float:
+    from scipy.special import stdtrit  # imported late: it costs a web process time and memory
+
+    return float(stdtrit(freedom, share))
 
 
 def _beta_quantile(share: float, first: int, second: int) -> float:
