@@ -3,7 +3,7 @@
 from searches.enums import JobKind, JobState
 from searches.models import Job, SutRecord
 
-SPENDING_KINDS = (JobKind.TRY_SUT, JobKind.CALIBRATE_SUT, JobKind.WORD_TABLE)
+SPENDING_KINDS = (JobKind.TRY_SUT, JobKind.CALIBRATE_SUT, JobKind.WORD_TABLE, JobKind.MINIMIZE_CASE)
 HELD = "held_usd"
 
 

@@ -17,9 +17,10 @@ AUDIT_VERBS = {
     JobKind.MAKE_DATASET: "asked for a dataset",
     JobKind.IMPORT_SEEDS: "uploaded seed images",
     JobKind.WORD_TABLE: "asked for a word table",
+    JobKind.MINIMIZE_CASE: "asked to make minimal",
 }
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
-AUDITED = ("sut", "domain", "concepts", "seed", "image_sha256", "mode", "dataset")
+AUDITED = ("sut", "domain", "concepts", "seed", "image_sha256", "mode", "dataset", "case")
 
 
 @transaction.atomic

@@ -20,6 +20,7 @@ from searches.services.domain_store import find_domain
 from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.leases import JobLease, own_job
 from searches.services.live import config_of
+from searches.services.modality_minimal import make_minimal
 from searches.services.picture_bills import billed_without_run
 from searches.services.prerender import prerender
 from searches.services.scene_sources import scene_source
@@ -128,4 +129,5 @@ _WORK: dict[JobKind, Callable[[Job], Values]] = {
     JobKind.MAKE_DATASET: make_dataset,
     JobKind.IMPORT_SEEDS: import_seeds,
     JobKind.WORD_TABLE: ask_word_table,
+    JobKind.MINIMIZE_CASE: make_minimal,
 }

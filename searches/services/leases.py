@@ -22,7 +22,7 @@ WORKED_STATES = (*HELD_STATES, RunState.PAUSED)
 
 CLAIM_TRIES = 5
 
-LONG_KINDS = (JobKind.MAKE_DATASET, JobKind.IMPORT_SEEDS, JobKind.WORD_TABLE)
+LONG_KINDS = (JobKind.MAKE_DATASET, JobKind.IMPORT_SEEDS, JobKind.WORD_TABLE, JobKind.MINIMIZE_CASE)
 """Jobs of minutes or hours, done in slices: nobody waits at a page for them, so they take turns with runs."""
 
 

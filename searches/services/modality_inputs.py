@@ -17,6 +17,7 @@ from searches.services.suts import asking_of
 from searches.services.word_tables import operators_of
 from vlmlab.core.most.evaluate import Perturber
 from vlmlab.core.most.genotype import OperatorSpace
+from vlmlab.core.most.objectives import Embed
 from vlmlab.core.most.search import build_space
 from vlmlab.core.most.types import REGIMES
 from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
@@ -63,8 +64,8 @@ def regime_space(run: ModalityRun) -> OperatorSpace:
     )
 
 
-def perturber_of(run: ModalityRun) -> Perturber:
-    """Return what makes the inputs of a run, without the distance of prompts.
+def perturber_of(run: ModalityRun, *, embed: Embed | None = None) -> Perturber:
+    """Return what makes the inputs of a run; without ``embed`` prompts have no distance.
 
     Distances are stored with each evaluation; measuring them again would load the model of embeddings into
     the web process.
@@ -84,7 +85,7 @@ def perturber_of(run: ModalityRun) -> Perturber:
         seed_image,
         space=regime_space(run),
         run_seed=run.run.run_seed,
-        embed=_unmeasured,
+        embed=embed or _unmeasured,
         text_operators=operators_of(config),
     )
 
