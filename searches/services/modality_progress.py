@@ -12,6 +12,7 @@ from django.utils import timezone
 from searches.enums import FINAL_STATES, LIVE_STATES, ModalityStatus, RunState
 from searches.models import Campaign, ModalityRun, SearchRun
 from searches.services.leases import HELD_STATES
+from searches.services.modality_steering import unasked_runs
 from searches.services.navigation import alive_workers
 
 PACE_WINDOW = timedelta(minutes=10)
@@ -53,6 +54,7 @@ class CampaignProgress:
         call_errors: failed calls, outside every rate.
         seconds: work so far, over all workers.
         late: runs whose worker fell silent.
+        unasked: runs that ended because the clean question failed each time; they may be resumed, too.
         halts: why runs stand still, the most frequent reasons first.
         pace: None before enough runs have ended.
         idle_queues: queues in which runs wait and that no worker serves.
@@ -65,6 +67,7 @@ class CampaignProgress:
     call_errors: int
     seconds: float
     late: int
+    unasked: int
     halts: tuple[Halt, ...]
     pace: Pace | None
     idle_queues: tuple[str, ...]
@@ -102,9 +105,8 @@ class CampaignProgress:
     @property
     def n_halted(self) -> int:
         """Runs that a person may resume."""
-        return sum(
-            self.by_state.get(state, 0) for state in (RunState.PAUSED, RunState.FAILED, RunState.CANCELLED)
-        )
+        states = (RunState.PAUSED, RunState.FAILED, RunState.CANCELLED)
+        return self.unasked + sum(self.by_state.get(state, 0) for state in states)
 
     @property
     def is_live(self) -> bool:
@@ -179,6 +181,7 @@ def campaign_progress(campaign: Campaign) -> CampaignProgress:
         call_errors=sum(row["call_errors"] or 0 for row in rows),
         seconds=sum(row["seconds"] or 0.0 for row in rows),
         late=sum(row["late"] or 0 for row in rows),
+        unasked=unasked_runs(campaign).count(),
         halts=_halts(campaign),
         pace=_pace(campaign, by_state),
         idle_queues=_idle_queues(campaign, by_state),

@@ -5,10 +5,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from searches.enums import RunState
-from searches.models import Campaign, SearchRun, User
+from searches.enums import ModalityStatus, RunState
+from searches.models import Campaign, ModalityRun, SearchRun, User
 from searches.services.audit import record
-from searches.services.run_states import move_runs
+from searches.services.run_states import move_run, move_runs
 from searches.services.runs import MAX_NAME, RESUMABLE
 from vlmlab.core.errors import VlmLabError
 
@@ -19,6 +19,8 @@ FRESH_START: dict[str, object] = {
     "unanswered_because": "",
 }
 """What a resumed run forgets of its checkpoint: why nobody answered before it was halted."""
+CLEAN_FAILURE = frozenset({"clean_failures", "clean_error"})
+"""What its checkpoint knows of clean questions that failed."""
 
 
 @transaction.atomic
@@ -41,21 +43,17 @@ def pause_campaign(campaign: Campaign, *, by: User | None) -> int:
 def resume_campaign(campaign: Campaign, *, by: User | None) -> int:
     """Queue all runs again that were paused, failed or ended early, and return how many.
 
+    Runs that ended because the clean question failed each time are asked it again, too.
+
     Raises:
         VlmLabError: there is none.
     """
     _forget_outages(_runs(campaign).filter(state__in=RESUMABLE))
-    moved = move_runs(
-        _runs(campaign),
-        frm=RESUMABLE,
-        to=RunState.QUEUED,
-        stalls=0,
-        error="",
-        hint="",
-        error_reference="",
-        ending="",
-        dispatched_at=None,
-    )
+    values: dict[str, Any] = {
+        "stalls": 0, "error": "", "hint": "", "error_reference": "", "ending": "", "dispatched_at": None,
+    }  # fmt: skip
+    moved = move_runs(_runs(campaign), frm=RESUMABLE, to=RunState.QUEUED, **values)
+    moved += _ask_clean_again(campaign, values)
     if not moved:
         if _runs(campaign).filter(state__in=AT_WORK).exists():
             return 0
@@ -101,6 +99,27 @@ def clone_values(campaign: Campaign) -> dict[str, Any]:
 
 def _runs(campaign: Campaign) -> QuerySet[SearchRun]:
     return SearchRun.objects.filter(campaign=campaign)
+
+
+def unasked_runs(campaign: Campaign) -> QuerySet[ModalityRun]:
+    """Return the runs that ended before their search began, because the clean question failed each time."""
+    return ModalityRun.objects.filter(
+        campaign=campaign,
+        status=ModalityStatus.CALL_ERROR,
+        clean_answer__isnull=True,
+        run__state=RunState.SUCCEEDED,
+    )
+
+
+def _ask_clean_again(campaign: Campaign, values: dict[str, Any]) -> int:
+    moved = 0
+    found = unasked_runs(campaign).order_by().values_list("pk", "run_id", "run__checkpoint")
+    for pk, run_id, checkpoint in list(found):
+        fresh = {name: one for name, one in checkpoint.items() if name not in CLEAN_FAILURE} | FRESH_START
+        if move_run(run_id, frm=RunState.SUCCEEDED, to=RunState.QUEUED, checkpoint=fresh, **values):
+            ModalityRun.objects.filter(pk=pk).update(status=ModalityStatus.UNFINISHED, end_reason="")
+            moved += 1
+    return moved
 
 
 def _forget_outages(rows: QuerySet[SearchRun]) -> None:

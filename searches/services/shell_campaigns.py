@@ -9,7 +9,7 @@ from searches.enums import MODALITY_METHOD, RunState
 from searches.models import Campaign, Dataset, SearchRun
 from searches.services.leases import Lease, take_lease
 from searches.services.modality_campaigns import create_modality_campaign
-from searches.services.modality_steering import resume_campaign
+from searches.services.modality_steering import resume_campaign, unasked_runs
 from searches.services.owners import this_owner
 from searches.services.reaper import reap, release_dead_local_owners
 from searches.services.runs import RESUMABLE
@@ -20,6 +20,7 @@ from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.most.bench import ALGORITHM_NAMES
 from vlmlab.core.most.config import PRESETS, MostConfig, config_from_values
 from vlmlab.core.most.types import REGIMES
+from vlmlab.web.numbers import write_many
 
 DEFAULT_ALGORITHM = "screen"
 SHELL_ALGORITHMS = {**ALGORITHM_NAMES, "sweep": PRESETS["sweep"].values}
@@ -129,7 +130,7 @@ def find_campaign(number: int) -> Campaign:
             field="resume",
         )
     with transaction.atomic():
-        if campaign.runs.filter(state__in=RESUMABLE).exists():
+        if campaign.runs.filter(state__in=RESUMABLE).exists() or unasked_runs(campaign).exists():
             resume_campaign(campaign, by=None)
     return campaign
 
@@ -152,7 +153,7 @@ def is_worked_on(campaign: Campaign) -> bool:
 
 
 def check_ended(campaign: Campaign) -> None:
-    """Make sure that every run of a campaign has ended by itself.
+    """Make sure that every run of a campaign has ended by itself, and got an answer at all.
 
     Raises:
         VlmLabError: some have not; the message says why.
@@ -160,6 +161,12 @@ def check_ended(campaign: Campaign) -> None:
     left = campaign.runs.exclude(state=RunState.SUCCEEDED)
     n_left = left.count()
     if not n_left:
+        n_unasked = unasked_runs(campaign).count()
+        if n_unasked:
+            raise VlmLabError(
+                f"{write_many(n_unasked, 'run')} ended without an answer to the clean question.",
+                hint="See on the system's page why its calls fail.",
+            )
         return
     told = left.exclude(error="").order_by("pk").values_list("error", "hint").first()
     reason = f"{told[0]} {told[1]}".strip() if told else ""

@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from searches.enums import RunState
+from searches.enums import MODALITY_METHOD, RunState
 from searches.models import SearchRun, SutRecord
 from searches.services.domain_store import find_domain
 from searches.services.leases import Lease, take_lease
@@ -47,9 +47,15 @@ def claim_old_run(run_id: int) -> Lease:
     """
     release_dead_local_owners()
     reap()
-    run = SearchRun.objects.filter(pk=run_id).first()
+    run = SearchRun.objects.select_related("campaign").filter(pk=run_id).first()
     if run is None:
         raise VlmLabError(f"There is no run {run_id}.", hint="Look at the list of runs.", field="resume")
+    if run.campaign.method == MODALITY_METHOD:
+        raise VlmLabError(
+            f"Run {run_id} is one of a modality campaign.",
+            hint=f"Go on with all of them: --method most --resume {run.campaign_id}.",
+            field="resume",
+        )
     with transaction.atomic():
         if run.state in (RunState.PAUSED, RunState.FAILED, RunState.CANCELLED):
             resume_run(run, by=None)

@@ -9,23 +9,28 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from searches.enums import RunState
-from searches.models import SearchRun
+from searches.enums import MODALITY_METHOD, RunState
+from searches.management.most_search import add_most_arguments, algorithm_help, open_campaign, work_on
+from searches.models import Campaign, SearchRun
 from searches.services.advance import advance_run
 from searches.services.exports import run_summary
 from searches.services.leases import Lease
+from searches.services.modality_summary import campaign_summary
 from searches.services.presence import presence
 from searches.services.runs import pause_run
+from searches.services.shell_campaigns import check_ended
 from searches.services.shell_runs import claim_new_run, claim_old_run
 from searches.services.slice_ends import SliceEnd
 from searches.services.suts import unload_sut
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.methods import METHODS
+from vlmlab.core.methods import METHOD_TITLES
 from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config
 from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.web.numbers import write_many
 
 USAGE_ERROR = 2
+DEFAULT_ALGORITHM = "sits-minimal"
+DEFAULT_BUDGET = 60
 BAR_WIDTH = 30
 
 
@@ -33,13 +38,16 @@ class Command(BaseCommand):
     """Runs a search and writes what it found as JSON."""
 
     help = (
-        "Search a registered system for failure modes, in this process. Exit code 0: finished; 1: halted or "
-        "failed (the run is kept and can be resumed); 2: wrong arguments."
+        "Search a registered system for failure modes, or find out with --method most which modality breaks "
+        "it, in this process. Exit code 0: finished; 1: halted or failed (the run or campaign is kept and "
+        "can be resumed); 2: wrong arguments."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument("--method", default="revelio", help=f"{', '.join(METHODS)} (default: revelio)")
+        parser.add_argument(
+            "--method", default="revelio", help=f"{', '.join(METHOD_TITLES)} (default: revelio)"
+        )
         parser.add_argument("--sut", help="slug of a registered system, such as pocket")
         parser.add_argument("--domain", default="driving", help="slug of the domain (default: driving)")
         parser.add_argument(
@@ -47,49 +55,77 @@ class Command(BaseCommand):
             default=EMBEDDED,
             help="embedded, or the slug of a picture source (default: embedded)",
         )
-        parser.add_argument("--algorithm", default="sits-minimal", help=", ".join(ALGORITHM_NAMES))
-        parser.add_argument("--budget", type=int, default=60, help="inferences (default: 60)")
+        parser.add_argument(
+            "--algorithm",
+            help=f"{', '.join(ALGORITHM_NAMES)} (default: {DEFAULT_ALGORITHM}); with --method most: "
+            f"{algorithm_help()} (default: screen)",
+        )
+        parser.add_argument(
+            "--budget",
+            type=int,
+            help=f"inferences (default: {DEFAULT_BUDGET}); with --method most of each run (default: that of "
+            "the algorithm)",
+        )
         parser.add_argument("--seed", type=int, default=0, help="run seed (default: 0)")
         parser.add_argument(
             "--param", action="append", default=[], metavar="KEY=VALUE", help="a setting of the search"
         )
         parser.add_argument("--name", default="", help="name of the campaign")
-        parser.add_argument("--resume", type=int, metavar="RUN", help="go on with a halted run instead")
+        parser.add_argument(
+            "--resume",
+            type=int,
+            metavar="NUMBER",
+            help="go on with a halted run instead; with --method most, a campaign",
+        )
         parser.add_argument("--json", help="where the result is written; - for the screen")
+        add_most_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Start or resume, show progress, write the result."""
         try:
-            lease = self._claim(options)
+            if options["json"] not in (None, "-"):
+                check_target(Path(options["json"]))
+            if options["method"] not in METHOD_TITLES:
+                raise VlmLabError(
+                    f"There is no method {options['method']!r}.", hint=f"Known: {', '.join(METHOD_TITLES)}."
+                )
+            started = self._start(options)
         except VlmLabError as error:
             raise CommandError(str(error), returncode=USAGE_ERROR) from error
         stop = threading.Event()
         before = signal.signal(signal.SIGINT, lambda *_: stop.set())
         try:
-            run = self._work(lease, stop)
+            run = self._work(started, stop) if isinstance(started, Lease) else None
+            if isinstance(started, Campaign):
+                work_on(started, stop=stop, command=self)
         finally:
             signal.signal(signal.SIGINT, before)
             unload_sut()
-        self._write(run, options["json"])
-        self._conclude(run)
+        if run is not None:
+            self._write(run_summary(run), options["json"], what=f"run {run.pk}")
+            self._conclude(run)
+        elif isinstance(started, Campaign):
+            self._write(campaign_summary(started), options["json"], what=f"campaign {started.pk}")
+            self._conclude_campaign(started)
+
+    def _start(self, options: dict[str, Any]) -> Lease | Campaign:
+        if options["method"] == MODALITY_METHOD:
+            return open_campaign(options, dict(map(read_param, options["param"])))
+        return self._claim(options)
 
     def _claim(self, options: dict[str, Any]) -> Lease:
-        if options["json"] not in (None, "-"):
-            check_target(Path(options["json"]))
         if options["resume"] is not None:
             return claim_old_run(options["resume"])
-        if options["method"] not in METHODS:
-            raise VlmLabError(
-                f"There is no method {options['method']!r}.", hint=f"Known: {', '.join(METHODS)}."
-            )
         params = {"backend": options["backend"]} | dict(map(read_param, options["param"]))
-        config = bench_config(options["algorithm"], budget=options["budget"], params=params)
+        algorithm, budget = options["algorithm"] or DEFAULT_ALGORITHM, options["budget"]
+        budget = DEFAULT_BUDGET if budget is None else budget
+        config = bench_config(algorithm, budget=budget, params=params)
         return claim_new_run(
             sut_slug=options["sut"] or "",
             domain_slug=options["domain"],
             config=config,
             run_seed=options["seed"],
-            name=options["name"] or f"{options['algorithm']} {options['budget']} from the shell",
+            name=options["name"] or f"{algorithm} {budget} from the shell",
         )
 
     def _work(self, lease: Lease, stop: threading.Event) -> SearchRun:
@@ -124,8 +160,8 @@ class Command(BaseCommand):
         else:
             self.stderr.write(line)
 
-    def _write(self, run: SearchRun, target: str | None) -> None:
-        text = json.dumps(run_summary(run), indent=2, ensure_ascii=False) + "\n"
+    def _write(self, summary: dict[str, Any], target: str | None, *, what: str) -> None:
+        text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
         if target == "-":
             self.stdout.write(text)
         elif target:
@@ -133,7 +169,7 @@ class Command(BaseCommand):
                 Path(target).write_text(text, encoding="utf-8")
             except OSError as error:
                 raise CommandError(
-                    f"The result of run {run.pk} cannot be written to {target}: {error.strerror}.",
+                    f"The result of {what} cannot be written to {target}: {error.strerror}.",
                     returncode=USAGE_ERROR,
                 ) from error
 
@@ -145,6 +181,16 @@ class Command(BaseCommand):
         raise CommandError(
             f"Run {run.pk} halted. {reason}\nGo on with: manage.py run_search --resume {run.pk}", returncode=1
         )
+
+    def _conclude_campaign(self, campaign: Campaign) -> None:
+        try:
+            check_ended(campaign)
+        except VlmLabError as error:
+            raise CommandError(
+                f"{error}\nGo on with: manage.py run_search --method most --resume {campaign.pk}",
+                returncode=1,
+            ) from error
+        self.stderr.write("Finished: every run has ended.")
 
 
 def check_target(path: Path) -> None:
