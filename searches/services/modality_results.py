@@ -74,7 +74,7 @@ class CampaignResults:
         if common_seeds:
             kept = [row.result for row in rows if self.retained[row.result.sut]]
             seeds = {result.seed for result in on_common_seeds(kept)}
-            rows = [row for row in rows if row.result.seed in seeds]
+            rows = [row for row in rows if row.result.seed in seeds and self.retained[row.result.sut]]
         wanted_suts, wanted_strata = set(suts), set(strata)
         return [
             row
