@@ -24,6 +24,7 @@ from searches.api.shapes.runs import (
 )
 from searches.forms.run import default_name
 from searches.models import Campaign, SutRecord, User
+from searches.services.concept_runs import concept_campaigns
 from searches.services.domain_store import find_domain
 from searches.services.request_keys import RequestKey, RequestKeyError, remember, started_before
 from searches.services.run_pages import runs_for_list
@@ -42,8 +43,8 @@ class CampaignFilters(Paging):
 
 @operation(router, "GET", "/campaigns", response=Page[CampaignShape], errors=(422,))
 def list_campaigns(request: HttpRequest, filters: Query[CampaignFilters]) -> dict[str, Any]:
-    """List the campaigns, newest first."""
-    rows = counted(Campaign.objects.all())
+    """List the campaigns over concept sets, newest first."""
+    rows = counted(concept_campaigns())
     rows = rows.filter(domain=filters.domain) if filters.domain else rows
     rows = rows.filter(name=filters.name) if filters.name else rows
     return page_of(rows, filters, request, shape=campaign_shapes)
@@ -101,7 +102,7 @@ def _start_once(key: RequestKey, start: Callable[[], Campaign], *, by: User) -> 
 
 
 def _shape(campaign_id: int) -> CampaignWithRuns:
-    campaign = Campaign.objects.select_related("created_by").filter(pk=campaign_id).first()
+    campaign = concept_campaigns().select_related("created_by").filter(pk=campaign_id).first()
     if campaign is None:
         raise Http404(f"There is no campaign {campaign_id}.")
     rows = runs_for_list().select_related("created_by").filter(campaign=campaign).order_by("id")

@@ -23,7 +23,7 @@ from searches.api.shapes.runs import (
     sample_shapes,
     set_shapes,
 )
-from searches.enums import LIVE_STATES, RunState, TrialStatus, Verdict
+from searches.enums import CONCEPT_METHOD, LIVE_STATES, RunState, TrialStatus, Verdict
 from searches.models import SearchRun
 from searches.services import run_pages, runs
 from vlmlab.core.errors import VlmLabError
@@ -58,7 +58,7 @@ class SampleFilters(Paging):
 
 @operation(router, "GET", "/runs", response=Page[RunShape], errors=(422,))
 def list_runs(request: HttpRequest, filters: Query[RunFilters]) -> dict[str, Any]:
-    """List the runs, newest first."""
+    """List the runs of searches over concept sets, newest first."""
     rows = run_pages.runs_for_list().select_related("created_by")
     rows = rows.filter(state=filters.state) if filters.state else rows
     rows = rows.filter(sut__slug=filters.sut) if filters.sut else rows
@@ -153,6 +153,6 @@ def _act(request: HttpRequest, run_id: int, action: Callable[..., None], **value
 
 def _run(run_id: int) -> SearchRun:
     run = run_pages.run_for_page(run_id)
-    if run is None:
+    if run is None or run.campaign.method != CONCEPT_METHOD:
         raise Http404(f"There is no run {run_id}.")
     return run

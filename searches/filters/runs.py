@@ -7,7 +7,8 @@ import django_filters
 from django.db.models import QuerySet
 
 from searches.enums import LIVE_STATES, RunState, TrialStatus
-from searches.models import Campaign, SearchRun, SutRecord, Trial
+from searches.models import SearchRun, SutRecord, Trial
+from searches.services.concept_runs import concept_campaigns
 from vlmlab.core.revelio.config import ALGORITHMS
 from vlmlab.core.scenes.concepts import Domain
 
@@ -45,7 +46,7 @@ class RunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filte
         self.filters["sut"].extra["choices"] = list(
             SutRecord.objects.order_by("name").values_list("pk", "name")
         )
-        campaigns = Campaign.objects.order_by("-id").values_list("pk", "name")[:CAMPAIGNS]
+        campaigns = concept_campaigns().order_by("-id").values_list("pk", "name")[:CAMPAIGNS]
         self.filters["campaign"].extra["choices"] = [(pk, f"{name} ({pk})") for pk, name in campaigns]
 
     def in_state(self, rows: QuerySet[SearchRun], name: str, value: str) -> QuerySet[SearchRun]:

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from searches.models import Finding, SearchRun
+from searches.services.concept_runs import concept_runs
 from searches.services.results import PFM_NOTE, ExpectedRow, RunOverview, expected_table, run_overview
 from searches.services.run_pages import RunCurves, cached_metrics, run_curves
 from searches.services.source_obstacles import backend_title
@@ -76,13 +77,13 @@ class ComparePage:
 
 def runs_to_compare() -> QuerySet[SearchRun]:
     """Return the newest runs with answers, for the two lists to choose from."""
-    rows = SearchRun.objects.select_related("campaign", "sut").filter(n_observations__gt=0)
+    rows = concept_runs().select_related("campaign", "sut").filter(n_observations__gt=0)
     return rows.order_by("-id")[:MAX_CHOICES]
 
 
 def find_pair(first: int, second: int) -> tuple[SearchRun, SearchRun] | None:
     """Return two runs by number, or None when one is missing or they are the same."""
-    found = SearchRun.objects.select_related("campaign", "sut").in_bulk({first, second})
+    found = concept_runs().select_related("campaign", "sut").in_bulk({first, second})
     return (found[first], found[second]) if len(found) == 2 else None
 
 

@@ -15,10 +15,10 @@ from searches.models import (
     DomainRecord,
     Finding,
     PictureSource,
-    SearchRun,
     SutRecord,
     WorkerHeartbeat,
 )
+from searches.services.concept_runs import concept_runs
 from vlmlab.core.scenes.catalogue import DOMAIN_SLUGS
 
 Row = TypeVar("Row", bound=Model)
@@ -50,7 +50,7 @@ def count_for_nav() -> NavCounts:
     own_domains = DomainRecord.objects.filter(is_archived=False).exclude(slug__in=DOMAIN_SLUGS)
     counts: dict[str, int] = dict(
         _counted(SutRecord.objects.all(), "suts").union(
-            _counted(SearchRun.objects.filter(state__in=LIVE_STATES), "live"),
+            _counted(concept_runs().filter(state__in=LIVE_STATES), "live"),
             _counted(Finding.objects.all(), "findings"),
             _counted(Campaign.objects.filter(method=MODALITY_METHOD), "profiles"),
             _counted(alive_workers(), "workers"),

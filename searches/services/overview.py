@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
-from searches.enums import LIVE_STATES, FindingState, RunState
+from searches.enums import CONCEPT_METHOD, LIVE_STATES, MODALITY_METHOD, FindingState, RunState
 from searches.models import Finding, SearchRun, SutRecord
+from searches.services.concept_runs import concept_runs
 from searches.services.navigation import alive_workers
 from searches.services.spend_totals import RecentSpend, recent_spend
 from searches.services.sut_pages import SutLine, sut_lines, suts_with_counts
@@ -66,9 +67,10 @@ class Overview:
 def overview() -> Overview:
     """Return the overview of the lab, in a fixed number of queries."""
     shown = tuple(sut_lines(list(suts_with_counts().order_by("-is_enabled", "name")[:SHOWN_SUTS])))
+    is_concept = Q(campaign__method=CONCEPT_METHOD)
     counts = SearchRun.objects.aggregate(
-        all=Count("pk"),
-        own=Count("pk", filter=Q(campaign__is_sample=False)),
+        all=Count("pk", filter=is_concept),
+        own=Count("pk", filter=is_concept & Q(campaign__is_sample=False)),
         queued=Count("pk", filter=Q(state=RunState.QUEUED)),
         inferences=Sum("n_inferences", filter=Q(created_at__gte=timezone.now() - LOOK_BACK)),
         call_errors=Sum("n_call_errors", filter=Q(created_at__gte=timezone.now() - LOOK_BACK)),
@@ -89,7 +91,7 @@ def overview() -> Overview:
 
 def _recent_runs() -> list[SearchRun]:
     """Return live runs first, then the newest."""
-    runs = SearchRun.objects.select_related("campaign", "sut")
+    runs = concept_runs().select_related("campaign", "sut")
     live = list(runs.filter(state__in=LIVE_STATES).order_by("-id")[:RECENT_RUNS])
     rest = runs.exclude(state__in=LIVE_STATES).order_by("-id")[: max(RECENT_RUNS - len(live), 1)]
     return live + list(rest)
@@ -124,9 +126,22 @@ def _todos(totals: Totals) -> tuple[Todo, ...]:
         )
     halted = Q(state__in=[RunState.PAUSED, RunState.FAILED])
     with_errors = Q(state=RunState.SUCCEEDED, n_call_errors__gt=0, is_retrying_call_errors=False)
-    waiting_runs = SearchRun.objects.filter(halted | with_errors, campaign__is_sample=False).order_by("-id")
+    waiting_runs = concept_runs().filter(halted | with_errors, campaign__is_sample=False).order_by("-id")
     todos.extend(_todo_of(run) for run in waiting_runs[:SHOWN_TODOS])
-    return tuple(todos)
+    return tuple(todos + _halted_campaigns(halted))
+
+
+def _halted_campaigns(halted: Q) -> list[Todo]:
+    """Return a line for each modality campaign with halted runs: dozens halt for one reason."""
+    rows = SearchRun.objects.filter(halted, campaign__method=MODALITY_METHOD, campaign__is_sample=False)
+    grouped = rows.order_by().values("campaign_id", "campaign__name")
+    todos = []
+    for row in grouped.annotate(n=Count("pk"), why=Max("error")).order_by("-campaign_id")[:SHOWN_TODOS]:
+        runs = "1 run is" if row["n"] == 1 else f"{row['n']:,} runs are"
+        why = f": {row['why']}" if row["why"] else "."
+        url = reverse("modality_campaign", args=[row["campaign_id"]])
+        todos.append(Todo("pause", row["campaign__name"], f"waits: {runs} halted{why}", "Look at it", url))
+    return todos
 
 
 def _todo_of(run: SearchRun) -> Todo:

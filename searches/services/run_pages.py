@@ -7,8 +7,9 @@ from functools import lru_cache
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from searches.enums import RunState, TrialStatus, Verdict
+from searches.enums import CONCEPT_METHOD, RunState, TrialStatus, Verdict
 from searches.models import Blob, Finding, RunEvent, Sample, SearchRun, Trial
+from searches.services.concept_runs import concept_runs
 from searches.services.domain_store import find_domain
 from searches.services.finding_lists import mark_of, stops_early
 from searches.services.navigation import alive_workers
@@ -122,12 +123,18 @@ class RunPage:
 
 def runs_for_list() -> QuerySet[SearchRun]:
     """Return runs with what a row of a list needs, newest first; every number stands in the row itself."""
-    return SearchRun.objects.select_related("campaign", "sut").order_by("-id")
+    return concept_runs().select_related("campaign", "sut").order_by("-id")
 
 
 def run_for_page(pk: int) -> SearchRun | None:
-    """Return a run with campaign, system and the run it was copied from."""
+    """Return a run of any method with campaign, system and who started it."""
     return SearchRun.objects.select_related("campaign", "sut", "created_by").filter(pk=pk).first()
+
+
+def concept_run_for_page(pk: int) -> SearchRun | None:
+    """Return the same for a search over concept sets only, which alone has sets, findings and metrics."""
+    run = run_for_page(pk)
+    return run if run is not None and run.campaign.method == CONCEPT_METHOD else None
 
 
 def run_page(run: SearchRun) -> RunPage:

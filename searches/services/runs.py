@@ -9,12 +9,11 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from searches.enums import RunState
-from searches.models import CachedReply, Campaign, SearchRun, SutRecord, User
+from searches.enums import MODALITY_METHOD, ModalityStatus, RunState
+from searches.models import CachedReply, Campaign, ModalityRun, SearchRun, SutRecord, User
 from searches.services.audit import record
-from searches.services.call_costs import batch_cost
 from searches.services.domain_store import check_usable, find_domain, keep_domain
-from searches.services.live import config_of
+from searches.services.modality_limits import limits_in_settings, next_batch_cost
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 from searches.services.spending import (
@@ -195,7 +194,7 @@ def raise_limit(run: SearchRun, *, new_limit: float | None, by: User | None) -> 
         raise VlmLabError(
             "No spending limit holds this run.", hint="Reload the page to see what happened meanwhile."
         )
-    before = run_cap_of(run, config_of(run))
+    before = run_cap_of(run, limits_in_settings(run))
     if new_limit is not None:
         _check_new_limit(run, new_limit)
     stored = NO_LIMIT if new_limit is None else new_limit
@@ -225,9 +224,15 @@ def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
     A run that had not finished halts again afterwards: its search goes on, and spends, only when a person
     resumes it.
 
+    A modality search asks failed calls again by itself; it starts over where not even its clean input was
+    answered.
+
     Raises:
         VlmLabError: the run has no failed calls, or is at work.
     """
+    if run.campaign.method == MODALITY_METHOD:
+        _ask_clean_again(run, by=by)
+        return
     if run.n_call_errors == 0:
         raise VlmLabError("This run has no failed calls.", hint="There is nothing to ask again.")
     text = f"{write_many(run.n_call_errors, 'failed call is,failed calls are')} asked again."
@@ -258,7 +263,7 @@ def _check_new_limit(run: SearchRun, new_limit: float) -> None:
             hint="Leave it empty for no limit.",
             field="new_limit",
         )
-    batch = batch_cost(run.sut, config_of(run), domain=find_domain(run.campaign.domain_ref))
+    batch = next_batch_cost(run)
     if batch is None:
         raise VlmLabError(
             f"The price of {run.sut.name} is unknown, so a spending limit cannot be kept.",
@@ -272,6 +277,25 @@ def _check_new_limit(run: SearchRun, new_limit: float) -> None:
             hint=f"Enter at least {write_money_up(run.spend_usd + batch)}, or nothing for no limit.",
             field="new_limit",
         )
+
+
+def _ask_clean_again(run: SearchRun, *, by: User | None) -> None:
+    """Queue a modality run again that never got an answer to its clean input.
+
+    Raises:
+        VlmLabError: it got one, or is at work.
+    """
+    place = ModalityRun.objects.select_for_update().get(run=run)
+    if place.clean_answer_id is not None or run.n_call_errors == 0:
+        raise VlmLabError(
+            "A modality search asks failed calls again by itself.",
+            hint="Resume the run if it is halted; else there is nothing left to ask.",
+        )
+    checkpoint = SearchRun.objects.values_list("checkpoint", flat=True).get(pk=run.pk)
+    SearchRun.objects.filter(pk=run.pk).update(checkpoint=dict(checkpoint) | {"clean_failures": 0})
+    text = "The question without a perturbation is asked again."
+    _requeue(run, allowed=RETRIABLE, by=by, verb="retried", text=text)
+    ModalityRun.objects.filter(pk=place.pk).update(status=ModalityStatus.UNFINISHED)
 
 
 def _requeue(

@@ -18,6 +18,7 @@ from searches.services.calibrations import (
     calibration_states,
     find_calibration_job,
 )
+from searches.services.concept_runs import concept_runs
 from searches.services.served_models import other_model_warning
 from searches.services.spend_totals import LOOK_BACK_DAYS
 from searches.services.sut_health import Health, health_of, loaded_slugs, spend_cap
@@ -122,7 +123,7 @@ class SutOverview:
 def suts_with_counts() -> QuerySet[SutRecord]:
     """Return systems with ``n_runs`` and ``n_findings``, counted in subqueries."""
     return SutRecord.objects.annotate(
-        n_runs=_counted(SearchRun.objects.filter(sut=OuterRef("pk"))),
+        n_runs=_counted(concept_runs().filter(sut=OuterRef("pk"))),
         n_findings=_counted(Finding.objects.filter(sut=OuterRef("pk"))),
     )
 
@@ -150,7 +151,7 @@ def sut_lines(suts: Sequence[SutRecord]) -> list[SutLine]:
 def sut_overview(sut: SutRecord) -> SutOverview:
     """Return everything the page of a system shows."""
     settings, problem = effective_settings(sut)
-    runs = SearchRun.objects.filter(sut=sut)
+    runs = concept_runs().filter(sut=sut)
     recent = tuple(runs.select_related("campaign").order_by("-id")[:RECENT_RUNS])
     calibration = calibration_of(sut)
     return SutOverview(

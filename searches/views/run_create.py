@@ -9,9 +9,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from searches import launch
+from searches.enums import MODALITY_METHOD
 from searches.forms import run as run_form
 from searches.forms.run import RunForm
 from searches.models import SearchRun, User
+from searches.services.concept_runs import concept_runs
 from searches.services.domain_store import domain_slugs
 from searches.services.runs import clone_values
 from searches.services.search_plans import SearchPlan, plan_search
@@ -78,6 +80,8 @@ def _ask_again(request: HttpRequest, number: str) -> HttpResponse:
 def run_clone(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the form filled with the settings of an earlier run."""
     run = get_object_or_404(SearchRun.objects.select_related("campaign"), pk=pk)
+    if run.campaign.method == MODALITY_METHOD:
+        return redirect("modality_clone", pk=run.campaign_id)
     form = RunForm(initial=run_form.config_values(clone_values(run)))
     return render(request, "searches/run_create.html", _context(form) | {"cloned_from": run})
 
@@ -100,7 +104,7 @@ def run_concepts(request: HttpRequest) -> HttpResponse:
 def _source(number: str) -> SearchRun | None:
     """Return the run whose settings were copied."""
     pk = asked_number(number)
-    return None if pk is None else SearchRun.objects.filter(pk=pk).first()
+    return None if pk is None else concept_runs().filter(pk=pk).first()
 
 
 def _context(form: RunForm, *, preset: str = "") -> dict[str, Any]:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from searches import launch
 from searches.charts.convergence import Curve, convergence_chart
+from searches.enums import MODALITY_METHOD
 from searches.filters.runs import RunFilter
 from searches.forms.run import RaiseLimitForm
 from searches.models import SearchRun, User
@@ -41,8 +42,10 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one run."""
-    run = _run(pk)
+    """Show one run; one of a modality search has a page of its own."""
+    run = _any_run(pk)
+    if run.campaign.method == MODALITY_METHOD:
+        return redirect("modality_run", pk=pk)
     return render(request, "searches/run_detail.html", _page(run))
 
 
@@ -109,19 +112,22 @@ def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def run_raise_limit(request: HttpRequest, pk: int) -> HttpResponse:
     """Give a run that its spending limit halted a new one, and go on."""
-    run = _run(pk)
+    run = _any_run(pk)
     form = RaiseLimitForm(request.POST)
     if form.is_valid():
         try:
             launch.raise_limit(run, new_limit=form.cleaned_data["new_limit"], by=cast(User, request.user))
         except VlmLabError as error:
-            if error.field not in form.fields:
+            if error.field not in form.fields or run.campaign.method == MODALITY_METHOD:
                 messages.error(request, str(error))
                 return redirect(run)
             form.add_error(error.field, str(error))
         else:
             messages.success(request, "The new limit holds, and the run goes on where it was.")
             return redirect(run)
+    if run.campaign.method == MODALITY_METHOD:
+        messages.error(request, "Enter a number of US dollars, or nothing for no limit.")
+        return redirect(run)
     run = _run(pk)
     return render(request, "searches/run_detail.html", _page(run) | {"limit_form": form}, status=422)
 
@@ -133,7 +139,7 @@ def run_retry_call_errors(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _act(request: HttpRequest, pk: int, action: Callable[..., None], done: str) -> HttpResponse:
-    run = _run(pk)
+    run = _any_run(pk)
     try:
         action(run, by=cast(User, request.user))
     except VlmLabError as error:
@@ -143,8 +149,15 @@ def _act(request: HttpRequest, pk: int, action: Callable[..., None], done: str) 
     return redirect(run)
 
 
-def _run(pk: int) -> SearchRun:
+def _any_run(pk: int) -> SearchRun:
     run = run_pages.run_for_page(pk)
+    if run is None:
+        raise Http404("no such run")
+    return run
+
+
+def _run(pk: int) -> SearchRun:
+    run = run_pages.concept_run_for_page(pk)
     if run is None:
         raise Http404("no such run")
     return run

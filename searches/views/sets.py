@@ -27,7 +27,7 @@ from vlmlab.web.streaming import stream_file
 @require_safe
 def trial_list(request: HttpRequest, pk: int) -> HttpResponse:
     """Show every concept set of a run in the order it was opened, fifty at a time."""
-    run = run_pages.run_for_page(pk)
+    run = run_pages.concept_run_for_page(pk)
     if run is None:
         raise Http404("no such run")
     domain = find_domain(run.campaign.domain_ref)

@@ -10,7 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from searches.enums import LIVE_STATES, JobKind, JobState
-from searches.models import Calibration, Job, SearchRun, SutRecord
+from searches.models import Calibration, Job, SutRecord
+from searches.services.concept_runs import concept_runs
 from searches.services.reparse import Reparsed, reparse_run
 from searches.services.reparse_asked import reparse_calibration, reparse_try
 from searches.services.stored_shapes import reading_stored
@@ -76,7 +77,7 @@ class Command(BaseCommand):
 
 
 def _check(run_ids: list[int], slug: str) -> None:
-    known = set(SearchRun.objects.filter(pk__in=run_ids).values_list("pk", flat=True))
+    known = set(concept_runs().filter(pk__in=run_ids).values_list("pk", flat=True))
     unknown = sorted(set(run_ids) - known)
     if unknown:
         raise CommandError(f"There is no run {unknown[0]}. Look at the list of runs.", returncode=USAGE_ERROR)
@@ -86,7 +87,7 @@ def _check(run_ids: list[int], slug: str) -> None:
 
 def _tasks(run_ids: list[int], slug: str, *, is_dry: bool) -> Iterator[Task]:
     """Yield everything to be read; without ids, runs that go on are not named at all."""
-    runs = SearchRun.objects.order_by("pk")
+    runs = concept_runs().order_by("pk")
     runs = runs.filter(pk__in=run_ids) if run_ids else runs.exclude(state__in=LIVE_STATES)
     if slug:
         runs = runs.filter(sut__slug=slug)

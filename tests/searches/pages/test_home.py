@@ -130,7 +130,7 @@ def test_the_overview_asks_the_database_as_often_for_three_rows_as_for_one(rows,
         SpendDay.objects.create(sut=run.sut, day=timezone.now().date(), cost_usd=1.0)
     browser: Client = browser_of(Role.RESEARCHER)
 
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         page = browser.get("/")
 
     assert (page.status_code, len(page.context["overview"].runs)) == (200, rows)
