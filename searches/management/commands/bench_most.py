@@ -1,0 +1,93 @@
+"""``manage.py bench_most``: run a modality search on a system on paper and write what it reports."""
+
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from searches.management.most_search import algorithm_help
+from searches.services.shell_campaigns import ALL_REGIMES, shell_config
+from vlmlab.core.errors import ConfigError, VlmLabError
+from vlmlab.core.most.bench import SCRIPTED, run_bench, scripted_family
+from vlmlab.core.most.landscapes import FAMILIES
+
+MOST_RUNS = 10_000
+
+
+class Command(BaseCommand):
+    """Searches a landscape instead of a system under test; needs no database, no picture and no model."""
+
+    help = (
+        "Run a modality search on a system on paper, whose sensitivity to every operator is known, in each "
+        "regime and with several seeds. Writes evaluations to the first failure, evaluations in all, and the "
+        "strategy of each test case."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        names = ", ".join(SCRIPTED + name for name in FAMILIES)
+        parser.add_argument("--sut", required=True, help=names)
+        parser.add_argument("--algorithm", default="screen", help=f"{algorithm_help()} (default: screen)")
+        parser.add_argument("--regimes", default=ALL_REGIMES, help=f"any of {ALL_REGIMES} (default: all)")
+        parser.add_argument("--budget", type=int, help="evaluations a run (default: that of the algorithm)")
+        parser.add_argument("--seed", type=int, default=0, help="of the first run (default: 0)")
+        parser.add_argument("--runs", type=int, default=1, help="runs a regime, one a seed (default: 1)")
+        parser.add_argument(
+            "--param", action="append", default=[], metavar="KEY=VALUE", help="a setting of the search"
+        )
+        parser.add_argument("--json", required=True, help="where the result is written; - for the screen")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run the searches."""
+        try:
+            text = json.dumps(_bench(options), indent=1) + "\n"
+            if options["json"] == "-":
+                sys.stdout.write(text)
+            else:
+                Path(options["json"]).write_text(text, encoding="utf-8")
+        except VlmLabError as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"The result cannot be written: {error.strerror}.") from error
+
+
+def _bench(options: dict[str, Any]) -> dict[str, Any]:
+    family = scripted_family(options["sut"])
+    params = dict(_param(text) for text in options["param"])
+    config = shell_config(
+        options["algorithm"], budget=options["budget"], regimes=options["regimes"], params=params
+    )
+    if not 1 <= options["runs"] <= MOST_RUNS:
+        raise ConfigError(f"--runs must be between 1 and {MOST_RUNS:,}.")
+    if options["seed"] < 0:
+        raise ConfigError("--seed must not be negative.")
+    results = [
+        run_bench(
+            config,
+            algorithm=options["algorithm"],
+            family=family,
+            regime=regime,
+            seed=options["seed"] + number,
+            clock=time.perf_counter,
+        )
+        for regime in config.regimes
+        for number in range(options["runs"])
+    ]
+    return {
+        "sut": options["sut"],
+        "algorithm": options["algorithm"],
+        "config": config.model_dump(mode="json"),
+        "runs": [asdict(one) for one in results],
+    }
+
+
+def _param(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise ConfigError(f"--param needs KEY=VALUE, got “{text}”.")
+    return name.strip(), value.strip()

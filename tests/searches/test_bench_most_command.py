@@ -1,0 +1,64 @@
+"""``manage.py bench_most`` writes what searches report of systems on paper, or says what is wrong."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from vlmlab.core.most.landscapes import IMAGE_NAMES, TEXT_NAMES
+
+
+def bench(tmp_path, **values):
+    out = tmp_path / "out.json"
+    call_command("bench_most", **{"sut": "scripted:few_strong", "json": str(out)} | values)
+    return json.loads(out.read_text())
+
+
+@pytest.mark.parametrize("algorithm", ["screen", "random", "nsga2", "nsga2-admitted", "sweep"])
+def test_command_reports_each_regime_and_seed(tmp_path, algorithm):
+    told = bench(tmp_path, algorithm=algorithm, budget=60, seed=4, runs=2)
+
+    assert [(one["regime"], one["seed"]) for one in told["runs"]] == [
+        (regime, seed) for regime in ("image", "text", "joint") for seed in (4, 5)
+    ]
+    assert all(1 <= one["evaluations"] <= 60 for one in told["runs"])
+    assert told["config"]["algorithm"] == algorithm.removesuffix("-admitted")
+
+
+def test_a_strategy_has_operators_of_its_regime_only(tmp_path):
+    told = bench(tmp_path, runs=3)
+
+    by_regime = {"image": set(IMAGE_NAMES), "text": set(TEXT_NAMES), "joint": {*IMAGE_NAMES, *TEXT_NAMES}}
+    assert all(set(one["strategy"]) <= by_regime[one["regime"]] for one in told["runs"])
+    assert any(one["first_hit"] for one in told["runs"])
+
+
+def test_the_same_seed_gives_the_same_result(tmp_path):
+    first, second = (bench(tmp_path, seed=7)["runs"] for _ in range(2))
+
+    def kept(runs):
+        return [{name: one[name] for name in one if name != "own_seconds"} for one in runs]
+
+    assert kept(first) == kept(second)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"sut": "pocket"}, "There is no system on paper called 'pocket'."),
+        ({"sut": "scripted:moon"}, "Known: scripted:few_strong"),
+        ({"algorithm": "magic"}, "There is no algorithm 'magic'."),
+        ({"regimes": "smell"}, "Choose any of image, text, joint."),
+        ({"budget": 0}, "Enter a whole number from 1 to"),
+        ({"runs": 0}, "--runs must be between 1 and 10,000."),
+        ({"seed": -1}, "--seed must not be negative."),
+        ({"param": ["foo=1"]}, "There is no setting called “foo”."),
+        ({"param": ["foo"]}, "--param needs KEY=VALUE"),
+        ({"json": "/nowhere/out.json"}, "The result cannot be written"),
+    ],
+)
+def test_wrong_calls_are_refused_with_a_sentence(tmp_path, values, sentence):
+    with pytest.raises(CommandError) as caught:
+        bench(tmp_path, **values)
+
+    assert sentence in str(caught.value)
