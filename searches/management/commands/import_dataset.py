@@ -1,4 +1,4 @@
-"""``manage.py import_dataset``: photographs from a folder or a ZIP archive become a dataset."""
+"""``manage.py import_dataset``: pictures from a folder or a ZIP archive become a dataset."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -6,7 +6,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from searches.management.seed_imports import (
+    add_seed_options,
+    import_seeds,
+    seed_lines,
+    seed_settings,
+    write_refusals,
+)
 from searches.services.dataset_imports import ImportReport, ImportWish, import_folder, import_zip
+from searches.services.seed_imports import SeedWish
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.web.numbers import write_many
 
@@ -14,19 +22,31 @@ REFUSED, USAGE_ERROR = 1, 2
 SHOWN_REFUSALS = 20
 
 
+PHOTOGRAPHS, SEEDS = "photographs", "seeds"
+
+
 class Command(BaseCommand):
-    """Imports pictures that are tagged with concepts."""
+    """Imports pictures that are tagged with concepts, or annotated pictures that searches start from."""
 
     help = (
-        "Import photographs with a COCO instances file, a table of concepts (CSV), or both. Exit code 0: "
+        "Import photographs with a COCO instances file, a table of concepts (CSV), or both; with --kind "
+        "seeds annotated pictures in any known format, as seed images of modality searches. Exit code 0: "
         "stored, though rows may be refused; 1: nothing was stored; 2: wrong arguments."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
         parser.add_argument("path", type=Path, help="a folder, or a ZIP archive")
+        parser.add_argument(
+            "--kind",
+            choices=(PHOTOGRAPHS, SEEDS),
+            default=PHOTOGRAPHS,
+            help=f"what they shall be (default: {PHOTOGRAPHS})",
+        )
         parser.add_argument("--title", required=True, help="name of the dataset")
-        parser.add_argument("--domain", required=True, help="slug of the domain whose concepts are meant")
+        parser.add_argument(
+            "--domain", default="", help="slug of the domain whose concepts are meant; not of seed images"
+        )
         parser.add_argument("--slug", default="", help="short name (default: made from the title)")
         parser.add_argument(
             "--mapping",
@@ -39,28 +59,54 @@ class Command(BaseCommand):
         parser.add_argument("--licence", default="", help="licence of the pictures")
         parser.add_argument("--credits", default="", help="whom they are owed to; travels with exports")
         parser.add_argument("--strict", action="store_true", help="store nothing if anything is refused")
+        add_seed_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import, and say what was refused."""
-        path: Path = options["path"]
         try:
-            wish = ImportWish(
-                title=options["title"],
-                domain=options["domain"],
-                mapping=dict(map(read_mapping, options["mapping"])),
-                slug=options["slug"],
-                description=options["description"],
-                licence=options["licence"],
-                credits=options["credits"],
-                is_strict=options["strict"],
-            )
-            report = self._import(path, wish)
+            lines = self._seeds(options) if options["kind"] == SEEDS else self._photographs(options)
         except ConfigError as error:
             raise CommandError(str(error), returncode=USAGE_ERROR) from error
         except VlmLabError as error:
             raise CommandError(str(error), returncode=REFUSED) from error
-        for line in report_lines(report):
+        for line in lines:
             self.stdout.write(line)
+
+    def _photographs(self, options: dict[str, Any]) -> list[str]:
+        if not options["domain"]:
+            raise ConfigError(
+                "--domain names the domain whose concepts the photographs are tagged with.",
+                hint="Give it, or --kind seeds for seed images of modality searches.",
+                field="domain",
+            )
+        wish = ImportWish(
+            title=options["title"],
+            domain=options["domain"],
+            mapping=dict(map(read_mapping, options["mapping"])),
+            slug=options["slug"],
+            description=options["description"],
+            licence=options["licence"],
+            credits=options["credits"],
+            is_strict=options["strict"],
+        )
+        return report_lines(self._import(options["path"], wish))
+
+    def _seeds(self, options: dict[str, Any]) -> list[str]:
+        for name in ("domain", "mapping", "strict"):
+            if options[name]:
+                raise ConfigError(f"--{name} is not for --kind seeds.", field=name)
+        wish = SeedWish(
+            title=options["title"],
+            settings=seed_settings(options),
+            slug=options["slug"],
+            description=options["description"],
+            licence=options["licence"],
+            credits=options["credits"],
+        )
+        dataset = import_seeds(options["path"], wish, tell=self._tell)
+        if options["refused"] is not None:
+            write_refusals(dataset, options["refused"])
+        return list(seed_lines(dataset))
 
     def _import(self, path: Path, wish: ImportWish) -> ImportReport:
         if path.is_dir():
