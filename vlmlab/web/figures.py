@@ -104,8 +104,8 @@ def line_trace(
     }
 
 
-def end_label(text: str, x: float, *, y: float) -> dict[str, Any]:
-    """Return an annotation that labels the end of a line directly."""
+def end_label(text: str, x: float, *, y: float | str) -> dict[str, Any]:
+    """Return an annotation that labels the end of a line or bar directly."""
     return {
         "text": text,
         "x": x,
