@@ -64,7 +64,7 @@ def ranking_chart(lines: Sequence[OperatorLine], *, regime: Regime | None, addre
                 "showlegend": False,
                 "height": 70 + 24 * max(len(shown), 3),
                 "bargap": 0.35,
-                "margin": {"l": 150, "r": 24, "t": 8, "b": 36},
+                "margin": {"l": 150, "r": 36, "t": 8, "b": 36},
                 "xaxis": {
                     "range": [0, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "tickformat": ".0%",
                     "showgrid": True, "showline": False,

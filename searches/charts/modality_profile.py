@@ -7,7 +7,7 @@ from searches.services.modality_tables import REGIME_TITLES, RegimeNumbers, Tabl
 from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.core.most.summaries import OutcomeCounts, Rate
 from vlmlab.core.most.types import Regime
-from vlmlab.web.figures import Cell, Chart, Column
+from vlmlab.web.figures import Cell, Chart, Column, end_label
 from vlmlab.web.numbers import write_interval, write_percent
 
 REGIME_COLOURS: dict[Regime, str] = {"image": "$c1", "text": "$c2", "joint": "$c3"}
@@ -47,7 +47,12 @@ def asr_chart(source: TableSource, criterion: FailureCriterion) -> Chart:
                 "showlegend": False,
                 "margin": {"l": 56, "r": 24, "t": 8, "b": 36},
                 "bargap": 0.45,
-                "xaxis": _share_axis(1.18),
+                "xaxis": _share_axis(1.12),
+                "annotations": [
+                    end_label(write_percent(rate.value), rate.interval()[1], y=REGIME_TITLES[regime])
+                    for regime, rate in rates.items()
+                    if rate.denominator
+                ],
                 "yaxis": {"showgrid": False, "tickfont": {"color": "$text"}},
             },
         },
@@ -88,8 +93,11 @@ def outcome_chart(source: TableSource) -> Chart:
                 "barmode": "stack",
                 "height": 300,
                 "bargap": 0.45,
-                "margin": {"l": 56, "r": 16, "t": 64, "b": 40},
-                "legend": {"orientation": "h", "x": 0, "y": 1.05, "xanchor": "left", "yanchor": "bottom"},
+                "margin": {"l": 56, "r": 28, "t": 64, "b": 40},
+                "legend": {
+                    "orientation": "h", "x": 0, "y": 1.05, "xanchor": "left", "yanchor": "bottom",
+                    "traceorder": "normal",
+                },
                 "xaxis": {"title": {"text": "runs"}, "tickformat": ",d", "showgrid": True},
                 "yaxis": {"showgrid": False, "tickfont": {"color": "$text"}, "autorange": "reversed"},
             },

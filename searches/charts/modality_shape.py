@@ -103,7 +103,7 @@ def shape_bars(source: TableSource, criterion: FailureCriterion, *, budget: floa
             "layout": {
                 "barmode": "group",
                 "height": 330,
-                "margin": {"l": 40, "r": 12, "t": 44, "b": 40},
+                "margin": {"l": 40, "r": 24, "t": 44, "b": 40},
                 "legend": {"orientation": "h", "x": 0, "y": 1.06, "xanchor": "left", "yanchor": "bottom"},
                 "yaxis": {"range": [0, 1.05], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
                 "xaxis": {"tickfont": {"color": "$text"}},
