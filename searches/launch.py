@@ -11,12 +11,23 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from searches.enums import JobKind, Queue, RunState
-from searches.models import Campaign, Dataset, Job, Sample, SearchRun, SutRecord, User, WordTableRecord
+from searches.models import (
+    Campaign,
+    Dataset,
+    Job,
+    ModalityCase,
+    Sample,
+    SearchRun,
+    SutRecord,
+    User,
+    WordTableRecord,
+)
 from searches.services import (
     calibrations,
     dataset_making,
     jobs,
     modality_campaigns,
+    modality_minimal,
     modality_steering,
     runs,
     seed_imports,
@@ -255,6 +266,18 @@ def redraw_sample(sample: Sample, *, by: User | None) -> Job:
     """Store the job that draws a scene again and wake a worker."""
     with transaction.atomic():
         job = jobs.redraw_job(sample, by=by)
+        transaction.on_commit(lambda: wake_up(job.queue))
+    return job
+
+
+def minimize_case(case: ModalityCase, *, by: User | None) -> Job:
+    """Store the job that makes a test case minimal and wake a worker.
+
+    Raises:
+        VlmLabError: see ``modality_minimal.start_minimal``.
+    """
+    with transaction.atomic():
+        job = modality_minimal.start_minimal(case, by=by)
         transaction.on_commit(lambda: wake_up(job.queue))
     return job
 

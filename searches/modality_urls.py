@@ -2,7 +2,14 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from searches.views import modality, modality_cases, modality_create, modality_results, modality_runs
+from searches.views import (
+    modality,
+    modality_cases,
+    modality_create,
+    modality_responses,
+    modality_results,
+    modality_runs,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", modality.modality_list, name="modality_list"),
@@ -26,4 +33,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="modality_picture",
     ),
     path("cases/<int:pk>/", modality_cases.modality_case, name="modality_case"),
+    path("cases/<int:pk>/minimize/", modality_cases.modality_minimize, name="modality_minimize"),
+    path("<int:pk>/evaluations/", modality_responses.modality_evaluations, name="modality_evaluations"),
 ]

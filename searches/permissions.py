@@ -98,6 +98,8 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "modality_run": READERS,
     "modality_picture": READERS,
     "modality_case": READERS,
+    "modality_minimize": RESEARCHERS,
+    "modality_evaluations": READERS,
     "modality_list": READERS,
     "modality_campaign": READERS,
     "modality_progress": READERS,

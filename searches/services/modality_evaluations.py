@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from searches.enums import AnswerKind
-from searches.models import Evaluation, ModalityRun
+from searches.models import Blob, Evaluation, ModalityRun
 from searches.services.strategy_bars import StrategyBar, named_severities, strategy_bars
 from vlmlab.core.most.objectives import iou_ratio, non_dominated
 from vlmlab.core.most.types import AnswerStatus, Fidelity, Thresholds
@@ -98,6 +98,26 @@ class EvaluationLine:
     bars: list[StrategyBar]
 
 
+@dataclass(frozen=True)
+class LoneLine:
+    """An evaluation in which one operator acts, in a list over many runs.
+
+    Attributes:
+        severity: of that operator.
+        seed_picture: digest of the clean picture, "" where its file is not kept.
+    """
+
+    row: Evaluation
+    place: ModalityRun
+    severity: float
+    seed_picture: str
+
+    @property
+    def url(self) -> str:
+        """Where the page of its run opens it."""
+        return f"{self.place.get_absolute_url()}?e={self.row.step}.{self.row.position}#evaluation"
+
+
 def run_points(run: ModalityRun, *, thresholds: Thresholds) -> RunPoints:
     """Return the evaluations of a run as points (one query)."""
     clean_iou = run.clean_answer.iou if run.clean_answer else 0.0
@@ -146,6 +166,19 @@ def evaluation_lines(
         if row is not None:
             bars = strategy_bars(named_severities(row.strategy, operators))
             lines.append(EvaluationLine(point, row, bars))
+    return lines
+
+
+def lone_lines(rows: Sequence[Evaluation]) -> list[LoneLine]:
+    """Return rows of a list over many runs (one query more); each needs its run and picture selected."""
+    digests = {row.run.modality.picture.image_sha256 for row in rows}
+    kept = set(Blob.objects.filter(pk__in=digests).values_list("pk", flat=True))
+    lines = []
+    for row in rows:
+        place = row.run.modality
+        digest = place.picture.image_sha256
+        severity = max((float(value) for value in row.strategy), default=0.0)
+        lines.append(LoneLine(row, place, severity, digest if digest in kept else ""))
     return lines
 
 

@@ -25,6 +25,7 @@ PARTS = {
     JobKind.MAKE_DATASET: "searches/_job_dataset.html",
     JobKind.IMPORT_SEEDS: "searches/_job_import.html",
     JobKind.WORD_TABLE: "searches/_job_word_table.html",
+    JobKind.MINIMIZE_CASE: "searches/_job_minimal.html",
 }
 
 
@@ -60,6 +61,8 @@ def job_context(job: Job) -> dict[str, Any]:
         return context | {"dataset_slug": job.params.get("dataset", "")}
     if job.kind == JobKind.WORD_TABLE:
         return context | {"table_slug": job.params.get("table", "")}
+    if job.kind == JobKind.MINIMIZE_CASE:
+        return context | {"minimal_pk": job.result.get("case")}
     if job.kind == JobKind.CALIBRATE_SUT:
         return context | {"calibration": Calibration.objects.select_related("sut").filter(job=job).first()}
     with reading_stored("answer", hint="Ask again."):

@@ -1,17 +1,23 @@
 """Pages of test cases of modality searches: one case with its relatives, its file, making it minimal."""
 
 import json
+from typing import Any, cast
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from searches.models import ModalityCase
+from searches import launch
+from searches.models import ModalityCase, User
 from searches.services import modality_case_pages
 from searches.services.modality_case_files import case_text, shell_command
+from searches.services.modality_minimal import minimal_job
 from searches.services.modality_run_lists import neighbours
+from searches.views.jobs import job_context
 from searches.views.modality_runs import list_query, narrowed_runs
+from vlmlab.core.errors import VlmLabError
 
 
 @never_cache
@@ -23,7 +29,7 @@ def modality_case(request: HttpRequest, pk: int) -> HttpResponse:
         return _send_file(case)
     page = modality_case_pages.case_page(case)
     narrowed, rows = narrowed_runs(request, page.run.campaign)
-    context = {
+    context: dict[str, Any] = {
         "page": page,
         "case": case,
         "around": neighbours(rows, case),
@@ -33,7 +39,21 @@ def modality_case(request: HttpRequest, pk: int) -> HttpResponse:
         "command": shell_command(case),
         "generator": json.dumps(case.generator, indent=1),
     }
+    job = None if page.is_minimal or page.other else minimal_job(case)
+    if job is not None:
+        context |= job_context(job)
     return render(request, "searches/modality_case.html", context)
+
+
+@require_POST
+def modality_minimize(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask for the minimal perturbation of a case."""
+    case = _case(pk)
+    try:
+        launch.minimize_case(case, by=cast(User, request.user))
+    except VlmLabError as error:
+        messages.error(request, f"{error.message} {error.hint}".strip())
+    return redirect(f"{case.get_absolute_url()}#minimal")
 
 
 def _send_file(case: ModalityCase) -> HttpResponse:

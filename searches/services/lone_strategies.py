@@ -1,0 +1,172 @@
+"""Strategies in which one operator acts alone, with sums over the answers to each; a database adds up."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import Count, F, Q, QuerySet, Sum, TextField
+from django.db.models.functions import Cast
+
+from searches.enums import AnswerKind
+from searches.models import Campaign, Evaluation, ModalityRun, SutRecord
+from searches.services.modality_outcomes import thresholds_of
+from searches.services.modality_results import campaign_mark
+from searches.services.strategy_bars import Modality, modality_of
+from vlmlab.core.most.types import Regime
+from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
+from vlmlab.core.perturb.text import TEXT_OPERATORS
+
+MOST_STRATEGIES = 20_000
+MOST_CHOSEN = 2_000
+KEPT_SYSTEMS = 16
+
+
+@dataclass(frozen=True)
+class LoneStrategy:
+    """One strategy in which one operator acts, with the answers to it.
+
+    Attributes:
+        text: the strategy as it is stored; finds its evaluations.
+        total, squares: sums over the answers, of the IoU and of its square.
+        f2, f3: sums of the distances.
+    """
+
+    regime: Regime
+    text: str
+    operator: str
+    severity: float
+    n: int
+    total: float
+    squares: float
+    below: int
+    empty: int
+    malformed: int
+    f2: float
+    f3: float
+
+
+@dataclass(frozen=True)
+class LoneStrategies:
+    """Those of one system in one campaign; ``is_cut`` says that more strategies were asked than were read."""
+
+    found: tuple[LoneStrategy, ...]
+    is_cut: bool
+
+
+def lone_strategies(campaign: Campaign, sut: SutRecord) -> LoneStrategies:
+    """Return the strategies with one acting operator; kept in memory until a run of the campaign moves on.
+
+    Each modality is read in one regime, because "joint" asks the same again: image operators in "image" if
+    it was run, text operators in "text".
+
+    Args:
+        campaign: of the method "most".
+        sut: one of its systems.
+    """
+    return _kept_strategies(campaign.pk, sut.pk, campaign_mark(campaign))
+
+
+def lone_evaluations(
+    campaign: Campaign, sut: SutRecord, *, operator: str, low: float, high: float
+) -> QuerySet[Evaluation]:
+    """Return the evaluations behind a point, the least IoU first.
+
+    Args:
+        campaign: of the method "most".
+        sut: one of its systems.
+        operator: that acts alone.
+        low: least severity.
+        high: largest severity.
+    """
+    strategies = lone_strategies(campaign, sut).found
+    chosen = [one for one in strategies if one.operator == operator and low <= one.severity <= high]
+    found = Evaluation.objects.none()
+    if chosen:
+        found = (
+            _answers(campaign.pk, sut.pk, regime=chosen[0].regime)
+            .annotate(text=Cast("strategy", TextField()))
+            .filter(text__in=[one.text for one in chosen[:MOST_CHOSEN]])
+        )
+    return found.select_related("run__modality__picture").order_by("iou", "pk")
+
+
+@lru_cache(maxsize=KEPT_SYSTEMS)
+def _kept_strategies(campaign_id: int, sut_id: int, mark: str) -> LoneStrategies:
+    campaign = Campaign.objects.get(pk=campaign_id)
+    runs = ModalityRun.objects.filter(campaign_id=campaign_id, sut_id=sut_id)
+    regimes = set(runs.order_by().values_list("regime", flat=True).distinct())
+    threshold = thresholds_of(campaign).iou
+    excluded = frozenset(str(name) for name in campaign.config.get("excluded_operators", ()))
+    found: list[LoneStrategy] = []
+    is_cut = False
+    for regime, modalities in _regimes_to_read(regimes).items():
+        names = _operators_of(regime, excluded)
+        rows = list(_grouped(campaign_id, sut_id, regime=regime, threshold=threshold)[: MOST_STRATEGIES + 1])
+        is_cut = is_cut or len(rows) > MOST_STRATEGIES
+        for row in rows[:MOST_STRATEGIES]:
+            one = _lone(row, regime=regime, names=names)
+            if one is not None and modality_of(one.operator) in modalities:
+                found.append(one)
+    return LoneStrategies(tuple(found), is_cut)
+
+
+def _regimes_to_read(regimes: Iterable[str]) -> dict[Regime, set[Modality]]:
+    """Return which modality is read in which regime."""
+    having = set(regimes)
+    found: dict[Regime, set[Modality]] = defaultdict(set)
+    pairs: tuple[tuple[Modality, Regime], ...] = (("image", "image"), ("text", "text"))
+    for modality, own in pairs:
+        if own in having:
+            found[own].add(modality)
+        elif "joint" in having:
+            found["joint"].add(modality)
+    return dict(found)
+
+
+def _operators_of(regime: Regime, excluded: frozenset[str]) -> tuple[str, ...]:
+    image = tuple(IMAGE_OPERATORS) if regime != "text" else ()
+    text = tuple(TEXT_OPERATORS) if regime != "image" else ()
+    return tuple(name for name in (*image, *text) if name not in excluded)
+
+
+def _answers(campaign_id: int, sut_id: int, *, regime: Regime) -> QuerySet[Evaluation]:
+    return Evaluation.objects.filter(
+        run__modality__campaign_id=campaign_id, run__modality__sut_id=sut_id, run__modality__regime=regime
+    ).exclude(status=AnswerKind.CALL_ERROR)
+
+
+def _grouped(campaign_id: int, sut_id: int, *, regime: Regime, threshold: float) -> QuerySet[Any, Any]:
+    """Return sums over the answers to each strategy: a sweep asks all seed images a few hundred."""
+    below = Q(status=AnswerKind.BOXES, iou__lt=threshold)
+    return (
+        _answers(campaign_id, sut_id, regime=regime)
+        .order_by()
+        .annotate(text=Cast("strategy", TextField()))
+        .values("text")
+        .annotate(
+            n=Count("pk"),
+            total=Sum("iou"),
+            squares=Sum(F("iou") * F("iou")),
+            below=Count("pk", filter=below),
+            empty=Count("pk", filter=Q(status=AnswerKind.EMPTY)),
+            malformed=Count("pk", filter=Q(status=AnswerKind.MALFORMED)),
+            f2=Sum("image_distance"),
+            f3=Sum("prompt_distance"),
+        )
+    )
+
+
+def _lone(row: Mapping[str, Any], *, regime: Regime, names: Sequence[str]) -> LoneStrategy | None:
+    strategy = json.loads(row["text"])
+    acting = [place for place, severity in enumerate(strategy) if severity > 0.0]
+    if len(acting) != 1 or len(strategy) != len(names):
+        return None
+    return LoneStrategy(
+        regime=regime,
+        operator=names[acting[0]],
+        severity=float(strategy[acting[0]]),
+        **row,
+    )

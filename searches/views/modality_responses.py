@@ -1,0 +1,102 @@
+"""Severity-response curves for the page of operators, and the evaluations behind one of their marks."""
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from searches.charts.severity_responses import failure_chart, iou_chart
+from searches.models import Campaign, SutRecord
+from searches.services import modality_responses, modality_run_lists
+from searches.services.lone_strategies import lone_evaluations
+from searches.services.modality_evaluations import lone_lines
+from searches.services.modality_responses import ResponseCurve, ResponsePoint
+from searches.services.strategy_bars import operator_names, operator_title
+from vlmlab.core.most.outcomes import FailureCriterion
+
+PAGE_SIZE = 50
+ROUNDING = 1e-6
+
+
+def responses_context(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
+    """Return what ``searches/modality_responses.html`` needs; reads ``sut``, ``criterion`` and ``op``."""
+    suts = modality_responses.asked_suts(campaign)
+    sut = _chosen_sut(suts, request.GET.get("sut", ""))
+    if sut is None:
+        return {"responses": None, "response_suts": suts}
+    responses = modality_responses.severity_responses(campaign, sut)
+    chosen = [name for name in request.GET.getlist("op") if responses.curve(name) is not None]
+    criterion = _criterion(request.GET.get("criterion", ""))
+
+    def address_of(curve: ResponseCurve, point: ResponsePoint) -> str:
+        query = {"sut": sut.slug, "operator": curve.operator, "low": f"{point.low:.6f}"}
+        address = reverse("modality_evaluations", args=[campaign.pk])
+        return f"{address}?{urlencode({**query, 'high': f'{point.high:.6f}'})}"
+
+    charts = []
+    if responses.curves:
+        charts = [
+            iou_chart(responses, chosen=chosen, address_of=address_of),
+            failure_chart(responses, criterion=criterion, chosen=chosen, address_of=address_of),
+        ]
+    return {
+        "responses": responses,
+        "response_suts": suts,
+        "response_charts": charts,
+        "highlighted": [one.operator for one in responses.highlighted(chosen)],
+        "most_highlighted": modality_responses.HIGHLIGHTED,
+        "criterion": criterion,
+        "kept_fields": [(name, value) for name, value in request.GET.items() if name not in ("op", "page")],
+    }
+
+
+@require_safe
+def modality_evaluations(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the evaluations in which one operator acts alone at some severities, the worst first."""
+    campaign = modality_run_lists.find_campaign(pk)
+    if campaign is None:
+        raise Http404("no such campaign")
+    suts = modality_responses.asked_suts(campaign)
+    sut = _chosen_sut(suts, request.GET.get("sut", ""))
+    operator = request.GET.get("operator", "")
+    low, high = _share(request.GET.get("low", "")), _share(request.GET.get("high", ""))
+    is_known = operator in operator_names() and sut is not None
+    context: dict[str, Any] = {
+        "campaign": campaign,
+        "suts": suts,
+        "sut": sut,
+        "operators": [(name, operator_title(name)) for name in operator_names()],
+        "operator": operator if is_known else "",
+        "title": operator_title(operator) if is_known else "",
+        "low": low,
+        "high": high,
+    }
+    if is_known and sut is not None:
+        found = lone_evaluations(
+            campaign,
+            sut,
+            operator=operator,
+            low=(0.0 if low is None else low) - ROUNDING,
+            high=(1.0 if high is None else high) + ROUNDING,
+        )
+        page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+        context |= {"page_obj": page, "lines": lone_lines(list(page.object_list))}
+    return render(request, "searches/modality_evaluations.html", context)
+
+
+def _chosen_sut(suts: list[SutRecord], slug: str) -> SutRecord | None:
+    return next((one for one in suts if one.slug == slug), suts[0] if suts else None)
+
+
+def _share(text: str) -> float | None:
+    """Return a severity written with ASCII digits, None for everything else."""
+    return float(text) if re.fullmatch(r"[01]|0\.[0-9]{1,12}|1\.0{1,12}", text, re.ASCII) else None
+
+
+def _criterion(name: str) -> FailureCriterion:
+    return next((one for one in FailureCriterion if one.value == name.upper()), FailureCriterion.C2)
