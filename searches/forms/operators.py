@@ -7,7 +7,7 @@ from django import forms
 from searches.models import Dataset
 from searches.services.operator_pages import families
 from searches.services.operator_pictures import LARGEST_SEED
-from searches.services.operator_texts import DEFAULT_PROMPT, FAMILIES, MOST_PROMPT_CHARACTERS
+from searches.services.operator_texts import DEFAULT_PROMPT, DEFAULT_SEED, FAMILIES, MOST_PROMPT_CHARACTERS
 from searches.services.word_tables import KINDS, reviewed_slugs
 
 MOST_UPLOAD_BYTES = 20_000_000
@@ -39,7 +39,7 @@ class OperatorUploadForm(forms.Form):
     """A picture of one's own."""
 
     picture = forms.FileField(
-        label="A picture of your own",
+        label="File",
         help_text="PNG, JPEG or WebP, up to 20 MB and 16 million pixels. It is kept for as long as somebody "
         "looks at it here, and deleted about an hour later.",
         widget=forms.ClearableFileInput(attrs={"accept": "image/png,image/jpeg,image/webp"}),
@@ -76,7 +76,7 @@ class OperatorTextForm(forms.Form):
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
-        initial=0,
+        initial=DEFAULT_SEED,
         help_text="What an operator draws hangs on it.",
     )
     family = forms.ChoiceField(

@@ -72,7 +72,7 @@ class OperatorStrip:
     @property
     def sets(self) -> str:
         """What its severity sets, with the unit."""
-        return f"{self.operator.parameter_name}: {self.operator.quantity.unit}"
+        return setting_words(self.operator)
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,7 @@ class LevelRow:
     """The severities that change pictures as much as the levels of ImageNet-C."""
 
     name: str
+    sets: str
     family: Family
     severities: tuple[float, ...]
     parameters: tuple[str, ...]
@@ -97,7 +98,13 @@ class LevelRow:
 
 def operator_title(name: str) -> str:
     """Return an operator's name in words."""
-    return name.replace("_", " ").capitalize()
+    words = name.replace("_", " ").capitalize()
+    return words.replace("Jpeg", "JPEG").replace("Ocr", "OCR")
+
+
+def setting_words(operator: ImageOperator) -> str:
+    """Return what the severity of an operator sets, with its unit."""
+    return f"{operator.parameter_name} ({operator.quantity.unit})"
 
 
 def parameter_words(operator: ImageOperator, severity: float) -> str:
@@ -139,7 +146,7 @@ def level_rows() -> list[LevelRow]:
         if operator.has_levels:
             severities = tuple(operator.level_severity(level) for level in LEVELS)
             words = tuple(parameter_words(operator, severity) for severity in severities)
-            rows.append(LevelRow(operator.name, operator.family, severities, words))
+            rows.append(LevelRow(operator.name, setting_words(operator), operator.family, severities, words))
     return rows
 
 

@@ -18,6 +18,7 @@ MOST_PROMPT_CHARACTERS = 10_000
 LONG_PROMPT = 2_000
 """Characters above which a page shows one family at a time: every difference repeats the whole prompt."""
 
+DEFAULT_SEED = 1
 DEFAULT_PROMPT = (
     "Locate every traffic cone in this picture. Answer with a JSON list and nothing else: one entry for "
     'each, such as [{"label": "traffic cone", "bbox_2d": [x_min, y_min, x_max, y_max]}].'

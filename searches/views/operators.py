@@ -49,6 +49,7 @@ def operator_detail(request: HttpRequest, name: str) -> HttpResponse:
     context = _context(form, picture) | {
         "operator": operator,
         "title": operator_pages.operator_title(name),
+        "sets": operator_pages.setting_words(operator),
         "strip": strip,
         "level": next((row for row in operator_pages.level_rows() if row.name == name), None),
     }
@@ -133,7 +134,7 @@ def operator_levels(_request: HttpRequest) -> HttpResponse:
 
 
 def _first_text() -> dict[str, str]:
-    return {"prompt": operator_texts.DEFAULT_PROMPT, "seed": "0"}
+    return {"prompt": operator_texts.DEFAULT_PROMPT, "seed": str(operator_texts.DEFAULT_SEED)}
 
 
 def _asked_picture(request: HttpRequest) -> tuple[OperatorPictureForm, ShownPicture | None]:
