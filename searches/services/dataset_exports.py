@@ -23,7 +23,8 @@ CHUNK = 200
 def dataset_export(dataset: Dataset) -> SceneExport:
     """Return the archive of a dataset."""
     rows = dataset.pictures.order_by("order")
-    is_rendered = dataset.origin == DatasetOrigin.SCENES
+    recipe = dataset.recipe.get("drawn", dataset.recipe)  # of the shipped seed images
+    is_rendered = dataset.origin == DatasetOrigin.SCENES or "drawn" in dataset.recipe
 
     def kept(is_kept: bool) -> Iterator[ScenePicture]:  # noqa: FBT001 - used two lines below only
         for row, is_there in _with_blobs(rows):
@@ -37,7 +38,7 @@ def dataset_export(dataset: Dataset) -> SceneExport:
         missing=lambda: kept(False),
         credits=dataset.credits,
         licence=dataset.licence,
-        has_assets=is_rendered and dataset.recipe.get("backend", EMBEDDED) == EMBEDDED,
+        has_assets=is_rendered and recipe.get("backend", EMBEDDED) == EMBEDDED,
     )
 
 

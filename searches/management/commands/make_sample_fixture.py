@@ -1,4 +1,4 @@
-"""``manage.py make_sample_fixture``: turns a finished run, or a calibration, into what the lab ships."""
+"""``manage.py make_sample_fixture``: turns a run, a calibration or a dataset into what the lab ships."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -6,9 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from searches.models import SearchRun
+from searches.models import Dataset, SearchRun
+from searches.services.datasets import find_dataset
 from searches.services.sample_calibration import dump_calibration
 from searches.services.sample_data import FOLDER, dump_run
+from searches.services.sample_seeds import SEED_FOLDER, dump_seeds
 from searches.services.shell_suts import find_sut
 from vlmlab.core.errors import VlmLabError
 
@@ -18,7 +20,10 @@ USAGE_ERROR = 2
 class Command(BaseCommand):
     """For whoever ships a new version of the lab."""
 
-    help = "Write a finished run with its pictures, or the newest calibration of a system, as sample data."
+    help = (
+        "Write a finished run with its pictures, the newest calibration of a system, or a dataset drawn from "
+        "scenes as sample data."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
@@ -26,6 +31,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--calibration", metavar="SLUG", help="system whose newest calibration is written"
         )
+        parser.add_argument("--seeds", metavar="SLUG", help="dataset that is written as the seed images")
         parser.add_argument("--pictures", type=int, default=40, help="most pictures to ship (40)")
         parser.add_argument("--name", default="", help="a new name for its campaign")
         parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write it")
@@ -35,17 +41,22 @@ class Command(BaseCommand):
         *args: Any,
         run: int | None,
         calibration: str | None,
+        seeds: str | None,
         pictures: int,
         name: str,
         folder: Path,
         **options: Any,
     ) -> None:
         """Write the fixture and say how large it is."""
-        if run is None and calibration is None:
-            raise CommandError("Give the number of a run, or --calibration SLUG.", returncode=USAGE_ERROR)
+        if run is None and calibration is None and seeds is None:
+            raise CommandError(
+                "Give the number of a run, --calibration SLUG or --seeds SLUG.", returncode=USAGE_ERROR
+            )
         try:
             if calibration is not None:
                 dump_calibration(find_sut(calibration), folder=folder)
+            if seeds is not None:
+                dump_seeds(_dataset(seeds), folder=folder / SEED_FOLDER.name)
             if run is not None:
                 dump_run(_run(run, name), folder=folder, pictures=pictures)
         except VlmLabError as error:
@@ -53,6 +64,13 @@ class Command(BaseCommand):
         files = [path for path in folder.rglob("*") if path.is_file()]
         size = sum(path.stat().st_size for path in files) / 1e6
         self.stdout.write(f"{len(files)} files, {size:.1f} MB in {folder}.")
+
+
+def _dataset(slug: str) -> Dataset:
+    row = find_dataset(slug)
+    if row is None:
+        raise CommandError(f"There is no dataset “{slug}”.", returncode=USAGE_ERROR)
+    return row
 
 
 def _run(number: int, name: str) -> SearchRun:
