@@ -10,6 +10,7 @@ from searches.services.operator_pages import operator_title
 from searches.services.prompt_diffs import PromptDiff, prompt_diff
 from vlmlab.core.perturb.text import TEXT_OPERATORS
 from vlmlab.core.perturb.text_operator import TextFamily, TextOperator
+from vlmlab.core.perturb.text_summaries import TEXT_SUMMARIES
 from vlmlab.core.seeding import derive_seed
 
 SEVERITIES = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -23,24 +24,6 @@ DEFAULT_PROMPT = (
     "Locate every traffic cone in this picture. Answer with a JSON list and nothing else: one entry for "
     'each, such as [{"label": "traffic cone", "bbox_2d": [x_min, y_min, x_max, y_max]}].'
 )
-
-SUMMARIES: Mapping[str, str] = {
-    "synonym": "A label gives way to another name of the same thing.",
-    "homophone": "A label gives way to words that sound like it.",
-    "word_order": "Neighbouring words change places.",
-    "filler": "Words such as “um” and “well” come before words.",
-    "politeness": "Requests are made kindly, and courtesies are put between sentences.",
-    "irrelevant_context": "Sentences that have nothing to do with the question are put in.",
-    "distractor_instruction": "Sentences that ask for something else are put in.",
-    "char_swap": "Two neighbouring letters of a word change places.",
-    "char_delete": "A word loses a letter.",
-    "char_insert": "A word gets a letter more.",
-    "char_repeat": "A letter of a word is typed twice.",
-    "keyboard_typo": "A letter gives way to one beside it on the keyboard.",
-    "casing": "Capitals and small letters of a word change.",
-    "punctuation": "Marks after words are left out, put in, doubled or changed.",
-    "ocr_confusion": "Letters give way to signs that a scanner takes them for.",
-}
 
 
 @dataclass(frozen=True)
@@ -67,7 +50,7 @@ class TextStrip:
     @property
     def summary(self) -> str:
         """What it does, in a sentence."""
-        return SUMMARIES[self.operator.name]
+        return TEXT_SUMMARIES[self.operator.name]
 
     @property
     def sets(self) -> str:

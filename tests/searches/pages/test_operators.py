@@ -11,13 +11,13 @@ from PIL import Image
 from searches.models import Blob, Dataset, DatasetPicture
 from searches.services.blobs import blob_path, store_blob
 from searches.services.operator_pictures import THUMBNAIL_SIDE, WORKING_PIXELS, operator_generator
-from searches.services.operator_texts import SUMMARIES
 from tests.searches.pages.people import browser_of, statuses
 from vlmlab.core.images import decode_png, encode_png
 from vlmlab.core.most.evaluate import Perturber, SeedImage
 from vlmlab.core.most.genotype import operator_space
 from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
 from vlmlab.core.perturb.text import TEXT_OPERATORS
+from vlmlab.core.perturb.text_summaries import TEXT_SUMMARIES
 from vlmlab.core.scenes.masks import encode_mask
 from vlmlab.web.roles import Role
 
@@ -333,7 +333,7 @@ def ask(**values):
 
 
 def test_every_operator_on_prompts_is_described():
-    assert set(SUMMARIES) == set(TEXT_OPERATORS)
+    assert set(TEXT_SUMMARIES) == set(TEXT_OPERATORS)
 
 
 def test_the_first_look_shows_a_prompt_of_ours():
