@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from searches.charts.modality_profile import NAMED_AXIS
 from searches.services.modality_tables import REGIME_TITLES
 from searches.services.modality_tables_operators import BudgetLine, OperatorLine
 from vlmlab.core.most.types import Regime
@@ -31,12 +32,12 @@ def budget_chart(lines: Sequence[BudgetLine], regimes: Sequence[Regime], *, addr
             "data": [_cells(lines, regimes, top=top, address=address)],
             "layout": {
                 "height": 70 + 24 * len(lines),
-                "margin": {"l": 140, "r": 12, "t": 30, "b": 8},
+                "margin": {"l": 144, "r": 32, "t": 30, "b": 8},
                 "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}},
-                "yaxis": {"autorange": "reversed", "showgrid": False},
+                "yaxis": NAMED_AXIS | {"autorange": "reversed"},
             },
         },
-        sentence=f"{strongest[0].title} takes most: {strongest[2]:.2f} of the budget in the regime "
+        sentence=f"{strongest[0].title.capitalize()} takes most: {strongest[2]:.2f} of the budget in the regime "
         f"{strongest[1]}."
         if strongest
         else "No test case perturbs anything yet.",
@@ -64,15 +65,15 @@ def ranking_chart(lines: Sequence[OperatorLine], *, regime: Regime | None, addre
                 "showlegend": False,
                 "height": 70 + 24 * max(len(shown), 3),
                 "bargap": 0.35,
-                "margin": {"l": 150, "r": 36, "t": 8, "b": 36},
+                "margin": {"l": 150, "r": 48, "t": 8, "b": 36},
                 "xaxis": {
                     "range": [0, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "tickformat": ".0%",
                     "showgrid": True, "showline": False,
                 },
-                "yaxis": {"showgrid": False, "tickfont": {"color": "$text"}, "autorange": "reversed"},
+                "yaxis": NAMED_AXIS | {"autorange": "reversed"},
             },
         },
-        sentence=f"{shown[0].title} acts in most failures, {shown[0].in_failures.numerator} of "
+        sentence=f"{shown[0].title.capitalize()} acts in most failures, {shown[0].in_failures.numerator} of "
         f"{shown[0].in_failures.denominator}."
         if shown
         else "No operator acts in a failure yet.",

@@ -21,6 +21,10 @@ OUTCOME_BARS = (
     ("call_error", "call error, outside", "$warn-soft", False),
     ("unfinished", "unfinished, outside", "$sunken", False),
 )
+NAMED_AXIS: dict[str, Any] = {
+    "showgrid": False, "tickfont": {"color": "$text"}, "ticks": "outside", "ticklen": 6,
+    "tickcolor": "rgba(0,0,0,0)",
+}  # fmt: skip
 OUTCOME_FIELDS = {"baseline_failure": "baseline_failures", "call_error": "call_errors"}
 
 
@@ -45,7 +49,7 @@ def asr_chart(source: TableSource, criterion: FailureCriterion) -> Chart:
             "data": [_rate_bars(rates, addresses)],
             "layout": {
                 "showlegend": False,
-                "margin": {"l": 56, "r": 24, "t": 8, "b": 36},
+                "margin": {"l": 60, "r": 44, "t": 8, "b": 36},
                 "bargap": 0.45,
                 "xaxis": _share_axis(1.12),
                 "annotations": [
@@ -53,7 +57,7 @@ def asr_chart(source: TableSource, criterion: FailureCriterion) -> Chart:
                     for regime, rate in rates.items()
                     if rate.denominator
                 ],
-                "yaxis": {"showgrid": False, "tickfont": {"color": "$text"}},
+                "yaxis": NAMED_AXIS,
             },
         },
         sentence=". ".join(f"{row[0]}: {row[1]}, {row[3]} of {row[4]}, {row[2]}" for row in rows) + ".",
@@ -93,13 +97,13 @@ def outcome_chart(source: TableSource) -> Chart:
                 "barmode": "stack",
                 "height": 300,
                 "bargap": 0.45,
-                "margin": {"l": 56, "r": 28, "t": 64, "b": 40},
+                "margin": {"l": 60, "r": 44, "t": 64, "b": 40},
                 "legend": {
                     "orientation": "h", "x": 0, "y": 1.05, "xanchor": "left", "yanchor": "bottom",
                     "traceorder": "normal",
                 },
                 "xaxis": {"title": {"text": "runs"}, "tickformat": ",d", "showgrid": True},
-                "yaxis": {"showgrid": False, "tickfont": {"color": "$text"}, "autorange": "reversed"},
+                "yaxis": NAMED_AXIS | {"autorange": "reversed"},
             },
         },
         sentence=". ".join(_outcome_sentence(one) for one in numbers) + ".",

@@ -59,7 +59,7 @@ def shape_chart(source: TableSource, criterion: FailureCriterion, *, budget: flo
             "data": data,
             "layout": {
                 "height": 330,
-                "margin": {"l": 64, "r": 64, "t": 44, "b": 28},
+                "margin": {"l": 76, "r": 92, "t": 44, "b": 28},
                 "legend": {"orientation": "h", "x": 0, "y": 1.12, "xanchor": "left", "yanchor": "bottom"},
                 "polar": {
                     "bgcolor": "rgba(0,0,0,0)",
@@ -103,7 +103,7 @@ def shape_bars(source: TableSource, criterion: FailureCriterion, *, budget: floa
             "layout": {
                 "barmode": "group",
                 "height": 330,
-                "margin": {"l": 40, "r": 24, "t": 44, "b": 40},
+                "margin": {"l": 40, "r": 44, "t": 44, "b": 40},
                 "legend": {"orientation": "h", "x": 0, "y": 1.06, "xanchor": "left", "yanchor": "bottom"},
                 "yaxis": {"range": [0, 1.05], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
                 "xaxis": {"tickfont": {"color": "$text"}},

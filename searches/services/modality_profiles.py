@@ -1,7 +1,7 @@
 """What the page of a modality campaign says of one system: a sentence, facts, tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Count, Max
 
@@ -15,8 +15,11 @@ from searches.services.modality_results import (
     runs_address,
 )
 from searches.services.modality_tables import (
+    NO_STRATUM,
+    SHOWN_PAIRS,
     Choice,
     Families,
+    PairCell,
     TableRow,
     TableSource,
     effectiveness_rows,
@@ -37,6 +40,7 @@ from vlmlab.core.most.comparisons import IMAGE_JOINT
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.outcomes import RunStatus
 from vlmlab.core.most.run_results import RETAINED_SHARE
+from vlmlab.core.most.summaries import Rate
 from vlmlab.core.most.types import AnswerStatus, Regime
 from vlmlab.web.numbers import write_many, write_p_value, write_percent
 
@@ -98,6 +102,17 @@ class SeedFacts:
 
 
 @dataclass(frozen=True)
+class StratumLine:
+    """Attack success in one scene type; a rate is None where the regime was not run."""
+
+    title: str
+    address: str
+    rates: tuple[Rate | None, ...]
+    pairs: tuple[PairCell, ...]
+    family_size: int
+
+
+@dataclass(frozen=True)
 class ProfilePage:
     """The profile of one system in a campaign."""
 
@@ -114,6 +129,7 @@ class ProfilePage:
     costs: Sequence[TableRow]
     budget: Sequence[BudgetLine]
     operators: Sequence[OperatorLine]
+    strata: Sequence[StratumLine]
 
     @property
     def has_finished(self) -> bool:
@@ -180,7 +196,39 @@ def profile_page(campaign: Campaign, choice: Choice) -> ProfilePage:
         costs=efficiency_rows(source),
         budget=budget_lines(cases, most=SHOWN_OPERATORS),
         operators=operator_lines(cases, choice.criterion)[:PICTURED_OPERATORS],
+        strata=_stratum_lines(campaign, choice, rows),
     )
+
+
+def _stratum_lines(campaign: Campaign, choice: Choice, rows: Sequence[ResultRow]) -> list[StratumLine]:
+    """Return a line for each scene type, where a system was run on several and all of them are looked at."""
+    strata = sorted({row.result.scene_type for row in rows})
+    if choice.stratum or len(strata) < 2:
+        return []
+    families = families_of(campaign, choice, is_pooled=False)
+    family = families[f"asr_{choice.criterion.value.lower()}"]
+    lines = []
+    for stratum in strata:
+        narrowed = replace(choice, stratum=stratum or NO_STRATUM)
+        own = TableSource(
+            campaign.pk,
+            narrowed,
+            numbers_by_regime([row for row in rows if row.result.scene_type == stratum]),
+            families,
+        )
+        rates = {
+            one.regime: one.effectiveness.outcomes.attack_success(choice.criterion) for one in own.numbers
+        }
+        lines.append(
+            StratumLine(
+                title=stratum.replace("_", " ").capitalize() or "No scene type",
+                address=runs_address(campaign.pk, sut=choice.sut, stratum=narrowed.stratum),
+                rates=tuple(rates.get(regime) for regime in regimes_of(rows)),
+                pairs=tuple(PairCell(pair, own.comparison(family, pair)) for pair in SHOWN_PAIRS),
+                family_size=family.size,
+            )
+        )
+    return lines
 
 
 def operators_by_regime(campaign: Campaign, choice: Choice) -> Mapping[Regime | None, Sequence[OperatorLine]]:

@@ -105,7 +105,7 @@ def judged_claims(
 
     A strict claim holds when more than half of the tested cells (a system and a scene type each) differ
     significantly as claimed and none the other way. Any other claim holds when no cell differs significantly
-    the other way and the mean difference does not either.
+    the other way and the mean difference does not either; where only the mean does, the data do not decide.
 
     Args:
         families: comparisons by metric, each scene type for itself.
@@ -141,7 +141,9 @@ def _verdict(claim: Claim, *, cells: int, agreeing: int, opposed: int, signed: f
         return "not enough data"
     if claim.is_strict:
         return "holds" if 2 * agreeing > cells and not opposed else "does not hold"
-    return "holds" if not opposed and signed >= 0.0 else "does not hold"
+    if opposed:
+        return "does not hold"
+    return "holds" if signed >= 0.0 else "not enough data"
 
 
 def _direction(comparison: RegimeComparison) -> float:

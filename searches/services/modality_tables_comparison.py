@@ -13,7 +13,7 @@ from vlmlab.core.most.types import REGIMES, Regime
 from vlmlab.core.stats import holm, mcnemar_exact
 from vlmlab.web.numbers import write_many, write_percent
 
-SHOWN_SEEDS = 60
+AT_ONCE, SHOWN_SEEDS = 12, 200
 MOST_SIDES = 400
 
 
@@ -98,6 +98,16 @@ class SplitGroup:
     title: str
     total: int
     seeds: tuple[SplitSeed, ...]
+
+    @property
+    def first_seeds(self) -> tuple[SplitSeed, ...]:
+        """What the page shows at once."""
+        return self.seeds[:AT_ONCE]
+
+    @property
+    def more_seeds(self) -> tuple[SplitSeed, ...]:
+        """What it shows when asked."""
+        return self.seeds[AT_ONCE:]
 
 
 @dataclass(frozen=True)
