@@ -106,7 +106,7 @@ def shape_bars(source: TableSource, criterion: FailureCriterion, *, budget: floa
                 "margin": {"l": 40, "r": 44, "t": 44, "b": 40},
                 "legend": {"orientation": "h", "x": 0, "y": 1.06, "xanchor": "left", "yanchor": "bottom"},
                 "yaxis": {"range": [0, 1.05], "tickvals": [0, 0.25, 0.5, 0.75, 1]},
-                "xaxis": {"tickfont": {"color": "$text"}},
+                "xaxis": {"tickfont": {"color": "$text"}, "tickangle": 0},
             },
         },
         sentence=". ".join(_shape_sentence(regime, axes) for regime, axes in shapes.items()) + ".",
@@ -138,7 +138,7 @@ def _axis_bars(source: TableSource, regime: Regime, axes: Sequence[Axis]) -> dic
     return {
         "type": "bar",
         "name": REGIME_TITLES[regime],
-        "x": [axis.title for axis in axes],
+        "x": [axis.title.replace(" ", "<br>", 1) for axis in axes],
         "y": [axis.value or 0.0 for axis in axes],
         "customdata": [source.address(regime) for _ in axes],
         "marker": {"color": REGIME_COLOURS[regime]},
