@@ -51,9 +51,12 @@ def test_a_copy_without_the_pictures_says_so(settings, tmp_path):
 def test_the_command_loads_pictures_that_serve_every_single_concept_and_refuse_other_sets(capsys):
     call_command("load_sample_data")
 
-    assert capsys.readouterr().out.splitlines()[-1].startswith("Warehouse example loaded: ")
+    notes = capsys.readouterr().out.splitlines()
+    assert notes[-2] == "Sample seed images loaded: 100 pictures."
+    assert notes[-1].startswith("Warehouse example loaded: ")
     domain = current_domain("warehouse")
-    assert all("hall" in shown for shown in DatasetPicture.objects.values_list("concepts", flat=True))
+    tags = DatasetPicture.objects.filter(dataset__slug="warehouse-pool").values_list("concepts", flat=True)
+    assert all("hall" in shown for shown in tags)
     coverage = source_overview(PictureSource.objects.get()).coverage
     assert coverage.without == ()
     assert coverage.n_sets > coverage.n_shown > coverage.n_ample > 50
