@@ -1,6 +1,6 @@
 """Evidence as HTML: chips of a concept set, a rate with its interval, samples one by one, states."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from django.utils.html import format_html, format_html_join
@@ -101,14 +101,22 @@ def _joined(concepts: Sequence[str], domain_slug: str) -> tuple[Chip, ...]:
     return domain.groups_for_display(domain.canonical(concepts))
 
 
-def rate_html(fails: int, n: int, *, threshold: float | None = None, is_long: bool = False) -> SafeString:
+def rate_html(
+    fails: int,
+    n: int,
+    *,
+    threshold: float | None = None,
+    is_long: bool = False,
+    interval_of: Callable[[int, int], Interval] | None = None,
+) -> SafeString:
     """Return bar, 95 % interval, percentage and k/n of a rate; the upright line is the threshold.
 
-    The colour says where the whole interval lies: above the threshold, holding it, or below.
+    The colour says where the whole interval lies: above the threshold, holding it, or below. The interval is
+    the exact one unless ``interval_of`` gives another.
     """
     if n <= 0:
         return mark_safe('<span class="muted">not measured</span>')
-    interval = _interval(fails, n)
+    interval = (interval_of or _interval)(fails, n)
     low, high = interval.low, interval.high
     width = RATE_WIDTH_LONG if is_long else RATE_WIDTH
     share = fails / n

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.anchors import anchor_graph as build_anchor_graph
+from vlmlab.core.stats import wilson
 from vlmlab.web import evidence, numbers
 from vlmlab.web.anchor_drawing import draw_anchors
 from vlmlab.web.boxed_pictures import BoxedPicture
@@ -112,6 +113,12 @@ def set_words(concepts: Sequence[str], domain: str) -> str:
 def rate(fails: int, n: int, tau: float | None = None, long: bool = False) -> SafeString:  # noqa: FBT001
     """Draw a rate: bar, interval, percentage, k/n; ``tau`` is the threshold."""
     return evidence.rate_html(fails, n, threshold=tau, is_long=long)
+
+
+@register.simple_tag
+def wilson_rate(k: int, n: int) -> SafeString:
+    """Draw a rate with Wilson's interval, as the tables of modality searches print it."""
+    return evidence.rate_html(k, n, interval_of=wilson)
 
 
 @register.simple_tag
