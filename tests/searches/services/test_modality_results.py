@@ -98,8 +98,8 @@ def test_results_are_read_again_when_a_run_moves_on():
 def test_the_lenient_reading_takes_what_could_be_saved():
     campaign = campaign_of(
         lambda _: Ending(
-            answer="malformed", lenient_answer="boxes", lenient_iou=0.6, clean_iou=0.8, lenient_clean_iou=0.75,
-            ms_ssim=0.9,
+            answer="malformed", lenient_answer="boxes", lenient_iou=0.6, clean_iou=0.8,
+            lenient_clean_iou=0.75, ms_ssim=0.9,
         ),
         pictures=1,
     )  # fmt: skip
@@ -180,7 +180,7 @@ def test_settings_of_another_version_are_told():
         results_of(campaign)
 
 
-def test_an_address_of_runs_holds_only_what_narrows(django_assert_num_queries):
+def test_an_address_of_runs_holds_only_what_narrows():
     address = runs_address(7, sut="a-b", stratum="", regime="image", outcome="c2")
 
     assert address == "/modality/7/runs/?sut=a-b&regime=image&outcome=c2"

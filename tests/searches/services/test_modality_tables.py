@@ -31,7 +31,7 @@ def broken(**values):
 
 
 def worked(place):
-    """Ten seed images. Image: 6 below, 1 empty, 1 malformed, 1 held, 1 wrong before. Text: 2 below. Joint: 8."""
+    """Of ten, one is wrong before. Image: 6 below, 1 empty, 1 malformed, 1 held. Text: 2 below. Joint: 8."""
     if place.number == 9:
         return Ending("baseline_failure", clean_iou=0.2, evaluations=0)
     if place.regime == "image":
@@ -97,17 +97,17 @@ def test_wilcoxon_is_that_of_scipy():
     made = make_drawn_campaign(40, n_suts=1)
     rows = shown_rows(made, Choice())
     family = families_of(made, Choice(), is_pooled=True)["evaluations"]
+    runs = [row.result for row in rows if row.result.case]
     image, joint = (
-        {row.result.seed_image: row.result.evaluations for row in rows if row.result.regime == regime and row.result.case}
+        {run.seed_image: run.evaluations for run in runs if run.regime == regime}
         for regime in ("image", "joint")
-    )  # fmt: skip
+    )
     seeds = sorted(image.keys() & joint.keys())
 
     found = next(one for one in family.comparisons if one.regimes == IMAGE_JOINT)
 
-    expected = stats.wilcoxon(
-        [image[seed] for seed in seeds], [joint[seed] for seed in seeds], zero_method="pratt", method="asymptotic"
-    )  # fmt: skip
+    first, second = [image[seed] for seed in seeds], [joint[seed] for seed in seeds]
+    expected = stats.wilcoxon(first, second, zero_method="pratt", method="asymptotic")
     assert found.n == len(seeds)
     assert found.p_value == pytest.approx(expected.pvalue, rel=0.05)
 
@@ -241,7 +241,8 @@ def test_campaigns_with_other_thresholds_are_compared_each_at_its_own():
 
 
 def test_claims_are_judged_on_cells_with_enough_seed_images(campaign):
-    judged = {one.claim: one for one in judged_claims(families_of(campaign, Choice(), is_pooled=False), criterion=C1)}  # fmt: skip
+    families = families_of(campaign, Choice(), is_pooled=False)
+    judged = {one.claim: one for one in judged_claims(families, criterion=C1)}
     ned, budget, joint_image, *_ = (judged[claim] for claim in CLAIMS)
 
     # NED of text is 0.3 or 0.1, of joint 0.1 or 0: larger in text on seeds 0, 1 and 8, equal on the others
