@@ -114,6 +114,7 @@ class _ProgressLine:
         self._campaign = campaign
         self._stderr = command.stderr
         self._next = 0.0
+        self._drawn = ""
 
     def draw(self, *, is_last: bool = False) -> bool:
         """Draw it; returns False, so that it can be asked between batches whether to yield."""
@@ -121,6 +122,9 @@ class _ProgressLine:
             return False
         self._next = time.monotonic() + REPORT_SECONDS
         text = _line(campaign_progress(self._campaign))
+        if text == self._drawn and not is_last:
+            return False
+        self._drawn = text
         if self._stderr.isatty():
             self._stderr.write(f"\r{text[:110]:<110}", ending="\n" if is_last else "")
             self._stderr.flush()

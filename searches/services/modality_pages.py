@@ -3,16 +3,29 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Count, FilteredRelation, Q, QuerySet
 
-from searches.enums import LIVE_STATES, MODALITY_METHOD, RunState
+from searches.enums import LIVE_STATES, MODALITY_METHOD, CaseKind, ModalityStatus, RunState
 from searches.models import Blob, Campaign, Dataset, DatasetPicture, ModalityRun
+from searches.services.modality_outcomes import having_outcome, thresholds_of
 from searches.services.modality_progress import progress_of_many, state_of
 from searches.services.seed_inputs import things_of, words_for
 from searches.services.seed_plans import SeedPlan, chosen_seeds
+from vlmlab.core.most.types import REGIMES
 
 FIRST_SEEDS = 6
+KEPT_RATES = 500
+
+
+@dataclass(frozen=True)
+class RegimeRate:
+    """In how many finished runs of a regime the boxes went below the IoU threshold (criterion C1)."""
+
+    regime: str
+    n_failed: int
+    n_finished: int
 
 
 @dataclass(frozen=True)
@@ -23,6 +36,7 @@ class CampaignLine:
         suts: names of its systems.
         n_runs, n_ended: places of its grid, and those that have come to an end.
         state: of the campaign as a whole.
+        rates: failures by regime, where one system was searched and some run has finished.
     """
 
     campaign: Campaign
@@ -30,6 +44,7 @@ class CampaignLine:
     n_runs: int
     n_ended: int
     state: RunState
+    rates: tuple[RegimeRate, ...] = ()
 
     @property
     def algorithm(self) -> str:
@@ -49,12 +64,20 @@ class CampaignLine:
 
 @dataclass(frozen=True)
 class PlannedSeed:
-    """One of the first seed images of a plan; ``image_sha256`` is "" where the picture is not kept."""
+    """One of the first seed images of a plan; ``image_sha256`` is "" where the picture is not kept.
 
+    ``dataset`` and ``order`` name its page.
+    """
+
+    dataset: str
     order: int
     image_sha256: str
     words: str
     stratum: str
+
+
+_known_rates: dict[tuple[int, datetime, str], tuple[RegimeRate, ...]] = {}
+"""What finished campaigns came to, by campaign and the states of its runs; numbers do not change at rest."""
 
 
 def modality_campaigns() -> QuerySet[Campaign]:
@@ -69,13 +92,17 @@ def modality_campaign(pk: int) -> Campaign | None:
 
 
 def campaign_lines(campaigns: Sequence[Campaign]) -> list[CampaignLine]:
-    """Return the lines of campaigns; two queries however many they are."""
+    """Return the lines of campaigns; three queries however many they are."""
     states = progress_of_many(campaigns)
+    rates = _rates(campaigns, states)
     suts: dict[int, list[str]] = defaultdict(list)
     named = ModalityRun.objects.filter(campaign__in=campaigns).order_by("sut__name")
     for campaign_id, name in named.values_list("campaign_id", "sut__name").distinct():
         suts[campaign_id].append(name)
-    return [_line(one, states[one.pk], suts[one.pk]) for one in campaigns]
+    return [
+        _line(one, states[one.pk], suts[one.pk], rates[one.pk] if len(suts[one.pk]) == 1 else ())
+        for one in campaigns
+    ]
 
 
 def first_seeds(dataset: Dataset, plan: SeedPlan) -> tuple[PlannedSeed, ...]:
@@ -90,6 +117,7 @@ def first_seeds(dataset: Dataset, plan: SeedPlan) -> tuple[PlannedSeed, ...]:
     kept = set(Blob.objects.filter(pk__in=digests).values_list("pk", flat=True))
     return tuple(
         PlannedSeed(
+            dataset=dataset.slug,
             order=pictures[one.row.picture_id].order,
             image_sha256=one.row.image_sha256 if one.row.image_sha256 in kept else "",
             words=words_for(one.label, len(things_of(pictures[one.row.picture_id], one.label))),
@@ -99,11 +127,44 @@ def first_seeds(dataset: Dataset, plan: SeedPlan) -> tuple[PlannedSeed, ...]:
     )
 
 
-def _line(campaign: Campaign, by_state: dict[str, int], suts: list[str]) -> CampaignLine:
+def _line(
+    campaign: Campaign, by_state: dict[str, int], suts: list[str], rates: tuple[RegimeRate, ...]
+) -> CampaignLine:
     return CampaignLine(
         campaign=campaign,
         suts=tuple(suts),
         n_runs=sum(by_state.values()),
         n_ended=by_state.get(RunState.SUCCEEDED, 0),
         state=state_of(by_state),
+        rates=rates,
     )
+
+
+def _rates(
+    campaigns: Sequence[Campaign], states: dict[int, dict[str, int]]
+) -> dict[int, tuple[RegimeRate, ...]]:
+    """Return failures by regime of each campaign; those that have not moved since are remembered."""
+    keys = {one.pk: (one.pk, one.created_at, repr(sorted(states[one.pk].items()))) for one in campaigns}
+    missing = [one for one in campaigns if keys[one.pk] not in _known_rates]
+    if missing:
+        while len(_known_rates) > KEPT_RATES:
+            _known_rates.pop(next(iter(_known_rates)), None)
+        counted = _counted_rates(missing)
+        _known_rates.update({keys[one.pk]: counted.get(one.pk, ()) for one in missing})
+    return {one.pk: _known_rates.get(keys[one.pk], ()) for one in campaigns}
+
+
+def _counted_rates(campaigns: Sequence[Campaign]) -> dict[int, tuple[RegimeRate, ...]]:
+    failed = Q(pk__in=[])
+    for one in campaigns:
+        threshold = thresholds_of(one).iou
+        failed |= Q(campaign=one) & having_outcome("below", iou_threshold=threshold)
+    runs = ModalityRun.objects.filter(campaign__in=campaigns, status=ModalityStatus.FINISHED).order_by()
+    runs = runs.annotate(returned=FilteredRelation("cases", condition=Q(cases__kind=CaseKind.RETURNED)))
+    rows = runs.values_list("campaign_id", "regime").annotate(
+        n=Count("pk"), failed=Count("pk", filter=failed)
+    )
+    found: dict[int, dict[str, RegimeRate]] = defaultdict(dict)
+    for campaign_id, regime, n, n_failed in rows:
+        found[campaign_id][regime] = RegimeRate(regime, n_failed, n)
+    return {pk: tuple(rates[one] for one in REGIMES if one in rates) for pk, rates in found.items()}

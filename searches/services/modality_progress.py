@@ -119,6 +119,11 @@ class CampaignProgress:
         return all(state in FINAL_STATES for state, number in self.by_state.items() if number)
 
     @property
+    def is_over(self) -> bool:
+        """Whether all runs have ended by themselves, so that nothing is left to watch or to do."""
+        return self.is_final and not self.may_resume
+
+    @property
     def state(self) -> RunState:
         """The state of the campaign as a whole, in the words of runs."""
         return state_of(self.by_state)

@@ -13,6 +13,7 @@ from searches.enums import DatasetState
 from searches.models import Dataset, DatasetPicture
 from searches.services.seed_inputs import askable_labels, label_among
 from vlmlab.core.errors import VlmLabError
+from vlmlab.core.scenes.strata import STRATA
 from vlmlab.core.seeding import rng_for
 
 MOST_SEED = 2**63 - 1
@@ -78,6 +79,17 @@ class StratumCount:
 
     name: str
     n_pictures: int
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return stratum_title(self.name)
+
+
+def stratum_title(name: str) -> str:
+    """Return what people call a stratum: its title where scenes were drawn for it, else its name."""
+    known = STRATA.get(name)
+    return known.title if known is not None else name or "Without a stratum"
 
 
 def check_ready(dataset: Dataset) -> None:

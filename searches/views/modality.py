@@ -29,14 +29,6 @@ def modality_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def modality_campaign(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a campaign: how far it is."""
-    campaign = find_campaign(pk)
-    context = {"campaign": campaign, "progress": campaign_progress(campaign)}
-    return render(request, "searches/modality_campaign_progress.html", context)
-
-
-@require_safe
 def modality_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Show how far a campaign is; 304 while nothing changed, 286 once nothing will."""
     campaign = find_campaign(pk)
