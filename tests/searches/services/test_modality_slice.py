@@ -1,0 +1,435 @@
+"""A MoST run asks what its search asks, stores every evaluation, and ends with its test case."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+from django.db import OperationalError
+
+from searches.enums import AnswerKind, ModalityStatus, RunState
+from searches.models import Blob, CachedReply, CleanAnswer, Evaluation, SearchRun, SutRecord
+from searches.services import modality_slice
+from searches.services.advance import advance_run
+from searches.services.blobs import blob_path
+from searches.services.leases import take_lease
+from searches.services.modality_live import live_modality
+from searches.services.runs import cancel_run, pause_run, resume_run, retry_call_errors
+from searches.services.slice_ends import SliceEnd
+from searches.services.suts import LoadedSut
+from tests.searches.engine import advance, as_new_process
+from tests.searches.modality_engine import (
+    FAR_OFF,
+    RIGHT,
+    breaks_now_and_then,
+    breaks_when_misspelt,
+    modality_digest,
+    never_breaks,
+    never_right,
+    runs_of,
+    seed_pixels,
+    start_modality,
+    start_modality_run,
+)
+from vlmlab.core.images import decode_png
+from vlmlab.core.suts.base import SutInfo, SutReply
+from vlmlab.core.suts.scripted import ScriptedSut
+
+pytestmark = pytest.mark.django_db
+
+FAILED_CALL = SutReply("", "other", call_error="The device has gone.")
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Every question that reaches a scripted system, in order."""
+    requests, generate = [], ScriptedSut.generate
+
+    def note(self, batch):
+        requests.extend(batch)
+        return generate(self, batch)
+
+    monkeypatch.setattr(ScriptedSut, "generate", note)
+    return requests
+
+
+def test_a_run_ends_at_its_first_failure_and_returns_it():
+    run = start_modality_run(breaks_when_misspelt(), regimes=("text",), bisection_steps=0, slots=1)
+
+    end = advance(run)
+
+    place, last = run.modality, run.evaluations.last()
+    case = place.cases.get()
+    assert (end, run.state, place.status) == (SliceEnd.FINISHED, RunState.SUCCEEDED, ModalityStatus.FINISHED)
+    assert place.end_reason == "failure_found"
+    assert place.first_hit == place.evaluations == run.n_inferences == run.evaluations.count() < 24
+    assert [one.is_hit for one in run.evaluations.all()] == [False] * (place.first_hit - 1) + [True]
+    assert (case.evaluation, case.kind, case.reason, case.is_failure) == (last, "returned", "failure", True)
+    assert (case.status, case.raw_text, case.iou, case.f1) == (AnswerKind.BOXES, FAR_OFF, 0.0, 0.0)
+    assert (case.f2, case.ms_ssim, case.image_budget) == (0.0, 1.0, 0.0)
+    assert run.ending.startswith(f"a failure after {place.first_hit} evaluation")
+
+
+def test_the_case_holds_what_makes_its_input_again():
+    run = start_modality_run(breaks_now_and_then(), bisection_steps=0)
+    advance(run)
+    case = run.modality.cases.get()
+
+    live = live_modality(run)
+    made = live.perturber.perturbed(tuple(case.evaluation.strategy))
+
+    acting = set(live.perturber.space.image_severities(made.strategy))
+    png = blob_path(case.image_sha256).read_bytes()
+    assert np.array_equal(decode_png(png), made.pixels)
+    assert set(case.severities) == set(case.generator["seeds"]) == acting
+    assert case.generator["run_seed"] == run.run_seed
+    assert case.generator["seed_image"] == run.modality.picture.image_sha256
+    assert case.prompt == made.prompt == run.campaign.clean_answers.get().prompt
+    assert Blob.objects.filter(pk=case.image_sha256).count() == 1
+
+
+def test_a_system_that_never_breaks_takes_the_whole_budget_and_returns_what_came_closest():
+    run = start_modality_run(never_breaks())
+
+    advance(run)
+
+    place = run.modality
+    assert (place.status, place.end_reason, place.first_hit) == ("finished", "budget_spent", None)
+    assert run.n_inferences == run.n_observations == place.evaluations == run.evaluations.count() == 24
+    assert (place.cases.get().reason, place.cases.get().is_failure) == ("closest", False)
+    assert run.ending == "no failure in 24 evaluations; the budget is used up."
+
+
+def test_counters_agree_with_the_rows_they_count():
+    run = start_modality_run(breaks_now_and_then(call_error_rate=0.2), early_stop=False)
+
+    advance(run)
+
+    statuses = list(run.evaluations.values_list("status", flat=True))
+    unanswered, clean_failures = statuses.count("call_error"), run.checkpoint["clean_failures"]
+    assert run.n_call_errors == unanswered + clean_failures > clean_failures
+    assert run.n_inferences == run.n_observations == len(statuses) - unanswered == 24
+    assert run.n_failed == run.evaluations.filter(is_hit=True).count() > 0
+    assert run.n_calls == len(statuses) + clean_failures + 1  # a clean answer is nobody's evaluation
+    assert SutRecord.objects.get(pk=run.sut_id).n_calls == run.n_calls
+    assert run.spend_usd == pytest.approx(0.001 * 25)
+    assert run.active_seconds >= run.render_seconds + run.sut_seconds
+
+
+def test_an_ineligible_seed_image_ends_a_run_before_its_search():
+    run = start_modality_run(never_right())
+
+    advance(run)
+
+    place = run.modality
+    assert (run.state, place.status, place.evaluations) == (RunState.SUCCEEDED, "baseline_failure", 0)
+    assert (run.n_inferences, run.evaluations.count(), place.cases.count()) == (0, 0, 0)
+    assert run.ending == (
+        "the answer without a perturbation has IoU 0.00; IoU 0.50 is needed, so this seed image is not "
+        "tested on this system."
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "words"),
+    [("[]", "empty", "names no box"), ("I like trains.", "malformed", "cannot be read")],
+)
+def test_a_clean_answer_without_boxes_is_a_baseline_failure(answer, status, words):
+    run = start_modality_run(never_right(answer))
+
+    advance(run)
+
+    assert (run.modality.status, run.modality.clean_answer.status) == ("baseline_failure", status)
+    assert words in run.ending
+
+
+def test_regimes_and_replicates_share_one_clean_answer(asked):
+    campaign = start_modality(
+        never_breaks(), regimes=("image", "text", "joint"), replicates=2, inference_budget=2
+    )
+
+    for run in runs_of(campaign):
+        advance(run)
+
+    clean = CleanAnswer.objects.get()
+    untouched = [one for one in asked if (one.prompt, decode_png(one.image_png).tobytes()) == (
+        clean.prompt, seed_pixels(0).tobytes()
+    )]  # fmt: skip
+    assert len(untouched) == 1
+    assert [run.modality.clean_answer for run in runs_of(campaign)] == [clean] * 6
+    assert [run.n_calls - run.n_inferences for run in runs_of(campaign)] == [1, 0, 0, 0, 0, 0]
+
+
+def test_a_run_that_loses_the_race_for_the_clean_answer_reads_the_winners(monkeypatch):
+    first, second = runs_of(start_modality(never_breaks(), regimes=("image", "text"), inference_budget=2))
+    answer = modality_slice.answer_questions
+
+    def beaten(run, live, questions, **values):
+        monkeypatch.setattr(modality_slice, "answer_questions", answer)
+        advance(second)
+        return answer(run, live, questions, **values)
+
+    monkeypatch.setattr(modality_slice, "answer_questions", beaten)
+    advance(first)
+
+    clean = CleanAnswer.objects.get()
+    second.refresh_from_db()
+    assert (first.modality.clean_answer, second.modality.clean_answer) == (clean, clean)
+    assert (first.n_calls - first.n_inferences, second.n_calls - second.n_inferences) == (1, 1)  # both paid
+    assert first.state == second.state == RunState.SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"algorithm": "screen", "bisection_steps": 3},
+        {"algorithm": "random", "early_stop": False},
+        {"algorithm": "nsga2", "population_size": 8, "generations": 2, "early_stop": False},
+        {"algorithm": "random", "fidelity_first": False, "regimes": ("joint",)},
+    ],
+)
+def test_slices_in_fresh_processes_end_like_one_undisturbed_run(config):
+    config = {"slots": 5, "inference_budget": 20} | config
+    sut = breaks_now_and_then(call_error_rate=0.1)
+    whole, sliced = start_modality_run(sut, **config), start_modality_run(sut, **config)
+    advance(whole)
+    CachedReply.objects.all().delete()  # a question that comes twice is only found among a run's own
+    slices = 0
+
+    while not sliced.is_final:
+        as_new_process()
+        advance(sliced, slice_seconds=0)
+        slices += 1
+
+    assert slices >= 3
+    assert modality_digest(sliced) == modality_digest(whole)
+
+
+def test_a_run_that_stays_in_memory_ends_like_one_that_is_replayed():
+    sut = breaks_now_and_then()
+    kept, replayed = start_modality_run(sut, slots=3), start_modality_run(sut, slots=3)
+
+    while not kept.is_final:
+        advance(kept, slice_seconds=0)
+    CachedReply.objects.all().delete()
+    while not replayed.is_final:
+        as_new_process()
+        advance(replayed, slice_seconds=0)
+
+    assert modality_digest(kept) == modality_digest(replayed)
+
+
+def test_stored_evaluations_that_the_search_would_not_ask_fail_the_run():
+    run = start_modality_run(never_breaks())
+    advance(run, slice_seconds=0)
+    advance(run, slice_seconds=0)
+    evaluation = run.evaluations.first()
+    Evaluation.objects.filter(pk=evaluation.pk).update(strategy=[0.5] * len(evaluation.strategy))
+    as_new_process()
+
+    end = advance(run)
+
+    assert (end, run.state) == (SliceEnd.FAILED, RunState.FAILED)
+    assert run.error == "The stored samples are not what this version of the search would ask."
+
+
+def test_a_clean_input_that_is_never_answered_ends_the_run_outside_every_rate(monkeypatch):
+    run = start_modality_run(never_breaks())
+    with monkeypatch.context() as patch:
+        patch.setattr(LoadedSut, "generate", lambda self, requests: [FAILED_CALL] * len(requests))
+        advance(run)
+
+    assert (run.state, run.modality.status) == (RunState.SUCCEEDED, ModalityStatus.CALL_ERROR)
+    assert (run.n_call_errors, run.evaluations.count(), CleanAnswer.objects.count()) == (3, 0, 0)
+    assert run.ending == "the question without a perturbation failed 3 times: The device has gone."
+
+    retry_call_errors(run, by=None)
+    advance(run)
+
+    run.modality.refresh_from_db()
+    assert (run.modality.status, run.n_inferences) == (ModalityStatus.FINISHED, 24)
+
+
+def test_a_search_that_got_answers_has_no_failed_calls_left_to_retry():
+    run = start_modality_run(never_breaks(call_error_rate=0.2))
+    advance(run)
+
+    with pytest.raises(Exception, match="asks failed calls again by itself"):
+        retry_call_errors(run, by=None)
+
+
+def test_a_system_that_answers_nothing_any_more_halts_the_run(monkeypatch):
+    run = start_modality_run(never_breaks(), slots=4)
+    advance(run, slice_seconds=0)
+    monkeypatch.setattr(LoadedSut, "generate", lambda self, requests: [FAILED_CALL] * len(requests))
+
+    advance(run)
+
+    assert (run.state, run.n_call_errors) == (RunState.PAUSED, 12)
+    assert run.error == f"{run.sut.name} answered none of 3 batches in a row: The device has gone."
+
+
+def test_a_time_limit_ends_a_run_with_what_it_has():
+    run = start_modality_run(never_breaks(latency_ms=40), slots=2, wall_clock_budget_s=0.2)
+
+    advance(run)
+
+    place = run.modality
+    assert (place.status, place.end_reason) == (ModalityStatus.FINISHED, "time_limit")
+    assert 0 < place.evaluations == run.n_inferences < 24
+    assert run.ending.startswith("the time limit of 0.2 s is reached: no failure in ")
+
+
+def test_a_late_worker_writes_nothing_once_another_has_the_run():
+    run = start_modality_run(never_breaks())
+    lease = take_lease("first:1:1:main", ["cpu"])
+    SearchRun.objects.filter(pk=run.pk).update(state=RunState.QUEUED)
+    take_lease("second:2:2:main", ["cpu"])
+
+    end = advance_run(lease, slice_seconds=100)
+
+    run.refresh_from_db()
+    assert end == SliceEnd.LEASE_LOST
+    assert (run.step, run.evaluations.count(), CleanAnswer.objects.count()) == (0, 0, 0)
+    assert run.owner == "second:2:2:main"
+
+
+def test_a_lease_that_is_lost_within_a_batch_leaves_nothing_of_the_batch(monkeypatch):
+    run = start_modality_run(never_breaks())
+    advance(run, slice_seconds=0)
+    answer = modality_slice.answer_questions
+
+    def overtaken(*args, **values):
+        SearchRun.objects.filter(pk=run.pk).update(fence=99)
+        return answer(*args, **values)
+
+    monkeypatch.setattr(modality_slice, "answer_questions", overtaken)
+
+    assert advance(run) == SliceEnd.LEASE_LOST
+    assert (run.step, run.evaluations.count(), run.n_inferences) == (1, 0, 0)
+
+
+def test_a_database_error_frees_the_run_for_another_worker(monkeypatch):
+    sut = breaks_now_and_then()
+    whole, disturbed = start_modality_run(sut), start_modality_run(sut)
+    advance(whole)
+    commit, calls = modality_slice.commit_evaluations, iter(range(100))
+
+    def locked(*args, **values):
+        if next(calls) == 0:
+            raise OperationalError("database is locked")
+        commit(*args, **values)
+
+    monkeypatch.setattr(modality_slice, "commit_evaluations", locked)
+    monkeypatch.setattr("searches.services.slice_ends.connection.close", lambda: None)
+
+    assert advance(disturbed) == SliceEnd.DATABASE_ERROR
+    assert advance(disturbed) == SliceEnd.FINISHED
+    assert modality_digest(disturbed) == modality_digest(whole)
+
+
+def test_a_full_disk_pauses_a_run_at_its_end_and_asks_nothing_twice(monkeypatch, asked):
+    run = start_modality_run(never_breaks())
+    replace = os.replace
+
+    def full(source, target):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    paused = advance(run), run.state, run.error, run.modality.status
+    monkeypatch.setattr(os, "replace", replace)
+    resume_run(run, by=None)
+
+    assert paused == (SliceEnd.PAUSED, RunState.PAUSED, "The disk for pictures is full.", "unfinished")
+    assert advance(run) == SliceEnd.FINISHED
+    assert (run.modality.cases.count(), len(asked)) == (1, 25)
+
+
+def test_a_pause_and_a_cancel_during_a_batch_keep_the_batch():
+    first, second = start_modality_run(never_breaks()), start_modality_run(never_breaks())
+
+    paused = advance(first, should_yield=_at_second_check(lambda: pause_run(first, by=None)))
+    cancelled = advance(second, should_yield=_at_second_check(lambda: cancel_run(second, by=None)))
+
+    assert (paused, cancelled) == (SliceEnd.PAUSED, SliceEnd.CANCELLED)
+    assert first.step == second.step == 3  # the clean answer, a batch, the batch in hand
+    assert first.evaluations.count() == first.n_inferences == second.n_inferences > 8
+    assert (first.modality.status, second.modality.status) == ("unfinished", "unfinished")
+    resume_run(second, by=None)
+    assert advance(second) == SliceEnd.FINISHED
+
+
+def test_a_worker_asked_to_stop_puts_the_run_back_and_the_batch_is_asked_again():
+    sut = breaks_now_and_then()
+    whole, stopped = start_modality_run(sut), start_modality_run(sut)
+    advance(whole)
+    checks = iter(range(1000))
+
+    end = advance(stopped, should_stop=lambda: next(checks) > 8)
+
+    assert (end, stopped.state, stopped.lease_expires) == (SliceEnd.STOPPED, RunState.QUEUED, None)
+    assert advance(stopped) == SliceEnd.FINISHED
+    assert modality_digest(stopped) == modality_digest(whole)
+
+
+def test_a_campaign_never_mixes_two_systems_and_its_waiting_runs_pause():
+    sut = never_breaks()
+    first, second, third = runs_of(start_modality(sut, n=3, inference_budget=2))
+    advance(first)
+    SutRecord.objects.filter(pk=sut.pk).update(params=sut.params | {"default": f" {RIGHT}"})
+
+    end = advance(second)
+
+    third.refresh_from_db()
+    assert (end, second.state, second.n_calls) == (SliceEnd.FAILED, RunState.FAILED, 0)
+    assert second.error == f"{sut.name} is not the system any more that this run began with."
+    assert (third.state, third.error) == (RunState.PAUSED, second.error)
+    SutRecord.objects.filter(pk=sut.pk).update(params=sut.params)
+    for run in (second, third):
+        resume_run(run, by=None)
+        assert advance(run) == SliceEnd.FINISHED
+
+
+def test_replies_given_while_a_system_became_another_one_are_not_reused(monkeypatch):
+    run = start_modality_run(never_breaks(), algorithm="random", inference_budget=16)
+    fingerprint, answer = ["a" * 64], ScriptedSut.generate
+
+    def answer_and_change(self, requests):
+        if len(requests) > 1:
+            fingerprint[0] = "b" * 64
+        return answer(self, requests)
+
+    smaller = {"batch size": "4 (lowered from 8: the device ran out of memory)"}
+    monkeypatch.setattr(
+        ScriptedSut, "info", property(lambda self: SutInfo("scripted", fingerprint[0], 8, smaller))
+    )
+    monkeypatch.setattr(ScriptedSut, "generate", answer_and_change)
+
+    advance(run)
+
+    assert run.n_inferences == 16
+    assert CachedReply.objects.count() == 1 + 8  # the clean answer, given before, and the batch after
+    assert run.events.filter(text__contains="goes on with another batch size").count() == 1
+
+
+def test_a_second_campaign_takes_its_answers_from_the_cache():
+    sut = breaks_now_and_then()
+    advance(start_modality_run(sut))
+    second = start_modality_run(sut)
+
+    advance(second)
+
+    assert second.n_cached == second.evaluations.count() + 1
+    assert second.n_calls == 0
+
+
+def _at_second_check(action):
+    """Return a check that does something the second time it is asked, and always says no."""
+    calls = iter(range(1000))
+
+    def check() -> bool:
+        if next(calls) == 1:
+            action()
+        return False
+
+    return check
