@@ -64,7 +64,7 @@ def iou_chart(
 def failure_chart(
     responses: SeverityResponses,
     *,
-    criterion: FailureCriterion = FailureCriterion.C2,
+    criterion: FailureCriterion = FailureCriterion.C1,
     chosen: Iterable[str] = (),
     address_of: AddressOf,
     slug: str = "",
@@ -137,7 +137,7 @@ def _grey(
         "y": y,
         "customdata": _addresses(curve, start, address_of),
         "hovertemplate": f"{curve.title}: %{{y:.2f}} at %{{x:.2f}}<extra></extra>",
-        "line": {"color": "$line", "width": 1.2},
+        "line": {"color": "$line-strong", "width": 0.7, "dash": "solid"},
     }
 
 
@@ -208,9 +208,10 @@ def _end_heights(shown: Sequence[ResponseCurve], measure: _Measure) -> list[tupl
     """Return each curve with the height of its end label, pushed apart where labels would touch."""
     placed: list[tuple[ResponseCurve, float]] = []
     for curve in sorted(shown, key=lambda one: measure.value(one.points[-1])):
-        height = measure.value(curve.points[-1])
-        if placed:
-            height = max(height, placed[-1][1] + LEAST_GAP)
+        height, end = measure.value(curve.points[-1]), curve.points[-1].severity
+        below = [at for other, at in placed if abs(other.points[-1].severity - end) < LEAST_GAP]
+        if below:
+            height = max(height, below[-1] + LEAST_GAP)
         placed.append((curve, round(height, 4)))
     return placed
 

@@ -83,7 +83,7 @@ def _layout(end: int, limit: float, page_url: str) -> dict[str, object]:
     return {
         "showlegend": False,
         "meta": {"href": f"{page_url}?e="},
-        "margin": {"l": 48, "r": 20, "t": 14, "b": 44},
+        "margin": {"l": 48, "r": 28, "t": 14, "b": 44},
         "xaxis": {
             "title": {"text": "evaluations"}, "range": [0, max(end, 1)], "tickformat": ",d", "nticks": 6,
         },

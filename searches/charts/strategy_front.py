@@ -83,7 +83,10 @@ def front_chart(
         slug="front",
         title="Front of trade-offs",
         note=note,
-        spec={"data": data, "layout": _layout(panels, clean_iou, thresholds.iou, page_url)},
+        spec={
+            "data": data,
+            "layout": _layout(panels, marks, clean_iou=clean_iou, tau=thresholds.iou, page_url=page_url),
+        },
         sentence=f"{write_many(len(answered), 'evaluation')}, {len(front):,} on the front, "
         f"{write_many(hits, 'hit')}.",
         columns=COLUMNS,
@@ -93,8 +96,8 @@ def front_chart(
 
 
 def _panels(regime: str, thresholds: Thresholds) -> list[_Panel]:
-    image = _Panel("f2", "f2, distance of the picture", thresholds.image_distance)
-    text = _Panel("f3", "f3, distance of the prompt", thresholds.prompt_distance)
+    image = _Panel("f2", "f2, picture", thresholds.image_distance)
+    text = _Panel("f3", "f3, prompt", thresholds.prompt_distance)
     return {"image": [image], "text": [text]}.get(regime, [image, text])
 
 
@@ -143,6 +146,7 @@ def _trace(kind: _Kind, points: Sequence[Point], panel: _Panel, *, place: int) -
         "yaxis": f"y{axis}",
         "text": [f"{point.number:,}" for point in points],
         "customdata": [f"{point.key}#evaluation" for point in points],
+        "cliponaxis": False,
         "hovertemplate": "evaluation %{text}<br>f1 %{y:.2f}, "
         f"{panel.attribute} %{{x:.3f}}<extra></extra>",
         "marker": {
@@ -154,7 +158,9 @@ def _trace(kind: _Kind, points: Sequence[Point], panel: _Panel, *, place: int) -
     }
 
 
-def _layout(panels: Sequence[_Panel], clean_iou: float, tau: float, page_url: str) -> dict[str, Any]:
+def _layout(
+    panels: Sequence[_Panel], marks: Sequence[Point], *, clean_iou: float, tau: float, page_url: str
+) -> dict[str, Any]:
     layout: dict[str, Any] = {
         "showlegend": True,
         "height": 330,
@@ -163,13 +169,15 @@ def _layout(panels: Sequence[_Panel], clean_iou: float, tau: float, page_url: st
         "meta": {"href": f"{page_url}?e="},
         "shapes": [],
     }
+    top = round(1.06 * max([1.0, *(point.f1 or 0.0 for point in marks)]), 4)
     for place, panel in enumerate(panels):
         axis = str(place + 1) if place else ""
         domain = [0, 1] if len(panels) == 1 else [[0, 0.47], [0.53, 1]][place]
         layout[f"xaxis{axis}"] = {
-            "title": {"text": panel.title}, "rangemode": "tozero", "domain": domain, "anchor": f"y{axis}",
+            "title": {"text": panel.title}, "range": _range(marks, panel), "domain": domain,
+            "anchor": f"y{axis}", "nticks": 5,
         }  # fmt: skip
-        layout[f"yaxis{axis}"] = {"rangemode": "tozero", "anchor": f"x{axis}", "nticks": 6}
+        layout[f"yaxis{axis}"] = {"range": [-0.04, top], "anchor": f"x{axis}", "nticks": 6}
         layout["shapes"] += [
             {
                 "type": "line", "xref": f"x{axis}", "yref": f"y{axis} domain", "y0": 0, "y1": 1,
@@ -182,6 +190,12 @@ def _layout(panels: Sequence[_Panel], clean_iou: float, tau: float, page_url: st
         ]  # fmt: skip
     layout["yaxis"]["title"] = {"text": "f1, share of the clean IoU"}
     return layout
+
+
+def _range(marks: Sequence[Point], panel: _Panel) -> list[float]:
+    """Return the ends of an axis of distance: its limit is in sight, and marks at 0 stand free."""
+    end = 1.06 * max([panel.limit, *(getattr(point, panel.attribute) for point in marks)])
+    return [round(-0.03 * end, 4), round(end, 4)]
 
 
 _DASHED = {"color": "$text", "width": 1.2, "dash": "4px,3px"}

@@ -10,10 +10,8 @@ from django.db.models import Q, QuerySet
 from searches.enums import ModalityStatus, RegimeName
 from searches.models import Campaign, ModalityRun
 from searches.services.modality_outcomes import FAILING_OUTCOMES, OUTCOMES, having_outcome, thresholds_of
+from searches.services.modality_tables import NO_STRATUM
 from searches.services.strategy_bars import operator_names, operator_title
-
-NO_STRATUM = "-"
-"""What an address says for pictures without a stratum."""
 
 MOST_SHOWN = 60
 

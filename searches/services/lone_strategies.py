@@ -11,7 +11,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum, TextField
 from django.db.models.functions import Cast
 
 from searches.enums import AnswerKind
-from searches.models import Campaign, Evaluation, ModalityRun, SutRecord
+from searches.models import Campaign, Evaluation, ModalityRun
 from searches.services.modality_outcomes import thresholds_of
 from searches.services.modality_results import campaign_mark
 from searches.services.strategy_bars import Modality, modality_of
@@ -49,14 +49,37 @@ class LoneStrategy:
 
 
 @dataclass(frozen=True)
+class Scope:
+    """Which answers are read: of one system in one campaign.
+
+    Attributes:
+        stratum: of the seed images; None for all.
+        replicate: which of the runs of a place; they are never put together.
+    """
+
+    campaign_id: int
+    sut_id: int
+    stratum: str | None = None
+    replicate: int = 0
+
+    @property
+    def runs(self) -> QuerySet[ModalityRun]:
+        """The runs with these answers."""
+        found = ModalityRun.objects.filter(
+            campaign_id=self.campaign_id, sut_id=self.sut_id, replicate=self.replicate
+        )
+        return found if self.stratum is None else found.filter(stratum=self.stratum)
+
+
+@dataclass(frozen=True)
 class LoneStrategies:
-    """Those of one system in one campaign; ``is_cut`` says that more strategies were asked than were read."""
+    """All of a scope; ``is_cut`` says that more strategies were asked than were read."""
 
     found: tuple[LoneStrategy, ...]
     is_cut: bool
 
 
-def lone_strategies(campaign: Campaign, sut: SutRecord) -> LoneStrategies:
+def lone_strategies(campaign: Campaign, scope: Scope) -> LoneStrategies:
     """Return the strategies with one acting operator; kept in memory until a run of the campaign moves on.
 
     Each modality is read in one regime, because "joint" asks the same again: image operators in "image" if
@@ -64,29 +87,29 @@ def lone_strategies(campaign: Campaign, sut: SutRecord) -> LoneStrategies:
 
     Args:
         campaign: of the method "most".
-        sut: one of its systems.
+        scope: of this campaign.
     """
-    return _kept_strategies(campaign.pk, sut.pk, campaign_mark(campaign))
+    return _kept_strategies(campaign, scope, campaign_mark(campaign))
 
 
 def lone_evaluations(
-    campaign: Campaign, sut: SutRecord, *, operator: str, low: float, high: float
+    campaign: Campaign, scope: Scope, *, operator: str, low: float, high: float
 ) -> QuerySet[Evaluation]:
     """Return the evaluations behind a point, the least IoU first.
 
     Args:
         campaign: of the method "most".
-        sut: one of its systems.
+        scope: of this campaign.
         operator: that acts alone.
         low: least severity.
         high: largest severity.
     """
-    strategies = lone_strategies(campaign, sut).found
+    strategies = lone_strategies(campaign, scope).found
     chosen = [one for one in strategies if one.operator == operator and low <= one.severity <= high]
     found = Evaluation.objects.none()
     if chosen:
         found = (
-            _answers(campaign.pk, sut.pk, regime=chosen[0].regime)
+            _answers(scope, regime=chosen[0].regime)
             .annotate(text=Cast("strategy", TextField()))
             .filter(text__in=[one.text for one in chosen[:MOST_CHOSEN]])
         )
@@ -94,17 +117,15 @@ def lone_evaluations(
 
 
 @lru_cache(maxsize=KEPT_SYSTEMS)
-def _kept_strategies(campaign_id: int, sut_id: int, mark: str) -> LoneStrategies:
-    campaign = Campaign.objects.get(pk=campaign_id)
-    runs = ModalityRun.objects.filter(campaign_id=campaign_id, sut_id=sut_id)
-    regimes = set(runs.order_by().values_list("regime", flat=True).distinct())
+def _kept_strategies(campaign: Campaign, scope: Scope, mark: str) -> LoneStrategies:
+    regimes = set(scope.runs.order_by().values_list("regime", flat=True).distinct())
     threshold = thresholds_of(campaign).iou
     excluded = frozenset(str(name) for name in campaign.config.get("excluded_operators", ()))
     found: list[LoneStrategy] = []
     is_cut = False
     for regime, modalities in _regimes_to_read(regimes).items():
         names = _operators_of(regime, excluded)
-        rows = list(_grouped(campaign_id, sut_id, regime=regime, threshold=threshold)[: MOST_STRATEGIES + 1])
+        rows = list(_grouped(scope, regime=regime, threshold=threshold)[: MOST_STRATEGIES + 1])
         is_cut = is_cut or len(rows) > MOST_STRATEGIES
         for row in rows[:MOST_STRATEGIES]:
             one = _lone(row, regime=regime, names=names)
@@ -132,17 +153,17 @@ def _operators_of(regime: Regime, excluded: frozenset[str]) -> tuple[str, ...]:
     return tuple(name for name in (*image, *text) if name not in excluded)
 
 
-def _answers(campaign_id: int, sut_id: int, *, regime: Regime) -> QuerySet[Evaluation]:
-    return Evaluation.objects.filter(
-        run__modality__campaign_id=campaign_id, run__modality__sut_id=sut_id, run__modality__regime=regime
-    ).exclude(status=AnswerKind.CALL_ERROR)
+def _answers(scope: Scope, *, regime: Regime) -> QuerySet[Evaluation]:
+    return Evaluation.objects.filter(run__modality__in=scope.runs.filter(regime=regime)).exclude(
+        status=AnswerKind.CALL_ERROR
+    )
 
 
-def _grouped(campaign_id: int, sut_id: int, *, regime: Regime, threshold: float) -> QuerySet[Any, Any]:
+def _grouped(scope: Scope, *, regime: Regime, threshold: float) -> QuerySet[Any, Any]:
     """Return sums over the answers to each strategy: a sweep asks all seed images a few hundred."""
     below = Q(status=AnswerKind.BOXES, iou__lt=threshold)
     return (
-        _answers(campaign_id, sut_id, regime=regime)
+        _answers(scope, regime=regime)
         .order_by()
         .annotate(text=Cast("strategy", TextField()))
         .values("text")

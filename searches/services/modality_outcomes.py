@@ -8,7 +8,7 @@ from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.types import Thresholds
 
 OUTCOMES: dict[str, str] = {
-    "below": "Boxes below the threshold",
+    "below": "Below the threshold",
     "empty": "Empty answer",
     "malformed": "Malformed answer",
     "held": "Held",

@@ -8,7 +8,7 @@ from math import sqrt
 
 from searches.enums import AnswerKind, ModalityStatus
 from searches.models import Campaign, CleanAnswer, SutRecord
-from searches.services.lone_strategies import LoneStrategy, lone_strategies
+from searches.services.lone_strategies import LoneStrategy, Scope, lone_strategies
 from searches.services.modality_outcomes import thresholds_of
 from searches.services.modality_results import campaign_mark
 from searches.services.strategy_bars import Modality, modality_of, operator_names, operator_title
@@ -91,6 +91,7 @@ class SeverityResponses:
 
     Attributes:
         sut: the system.
+        scope: which answers were read.
         curves: the operators that act alone somewhere, those that break most first.
         clean: mean IoU of the clean answers; None where no run has finished.
         n_seeds: seed images of these.
@@ -100,6 +101,7 @@ class SeverityResponses:
     """
 
     sut: SutRecord
+    scope: Scope
     curves: tuple[ResponseCurve, ...]
     clean: ResponsePoint | None
     n_seeds: int
@@ -123,7 +125,9 @@ def asked_suts(campaign: Campaign) -> list[SutRecord]:
     return list(SutRecord.objects.filter(modality_runs__campaign=campaign).distinct().order_by("name"))
 
 
-def severity_responses(campaign: Campaign, sut: SutRecord) -> SeverityResponses:
+def severity_responses(
+    campaign: Campaign, sut: SutRecord, *, stratum: str | None = None, replicate: int = 0
+) -> SeverityResponses:
     """Return the curves of a system: all evaluations in which exactly one operator acts.
 
     A sweep asks nothing else; of a search it is what it happened to ask, mostly the first steps. Kept in
@@ -132,14 +136,17 @@ def severity_responses(campaign: Campaign, sut: SutRecord) -> SeverityResponses:
     Args:
         campaign: of the method "most".
         sut: one of its systems.
+        stratum: of the seed images; None for all.
+        replicate: which of the runs of a place.
     """
-    return _kept_responses(campaign, sut, campaign_mark(campaign))
+    scope = Scope(campaign.pk, sut.pk, stratum=stratum, replicate=replicate)
+    return _kept_responses(campaign, sut, scope, campaign_mark(campaign))
 
 
 @lru_cache(maxsize=KEPT_RESPONSES)
-def _kept_responses(campaign: Campaign, sut: SutRecord, mark: str) -> SeverityResponses:
+def _kept_responses(campaign: Campaign, sut: SutRecord, scope: Scope, mark: str) -> SeverityResponses:
     thresholds = thresholds_of(campaign)
-    strategies = lone_strategies(campaign, sut)
+    strategies = lone_strategies(campaign, scope)
     limits = thresholds.image_distance, thresholds.prompt_distance
     by_operator: defaultdict[str, list[LoneStrategy]] = defaultdict(list)
     for one in strategies.found:
@@ -149,9 +156,10 @@ def _kept_responses(campaign: Campaign, sut: SutRecord, mark: str) -> SeverityRe
         for name in operator_names()
         if name in by_operator
     ]
-    clean = _clean_point(campaign.pk, sut.pk)
+    clean = _clean_point(scope)
     return SeverityResponses(
         sut=sut,
+        scope=scope,
         curves=tuple(sorted(curves, key=lambda curve: curve.mean_iou)),
         clean=clean,
         n_seeds=clean.n if clean else 0,
@@ -192,12 +200,10 @@ def _deviation(n: int, mean: float, squares: float) -> float:
     return sqrt(max(squares - n * mean * mean, 0.0) / (n - 1)) if n > 1 else 0.0
 
 
-def _clean_point(campaign_id: int, sut_id: int) -> ResponsePoint | None:
+def _clean_point(scope: Scope) -> ResponsePoint | None:
     """Return the clean answers of the seed images that were perturbed."""
     values = list(
-        CleanAnswer.objects.filter(
-            campaign_id=campaign_id, sut_id=sut_id, runs__status=ModalityStatus.FINISHED
-        )
+        CleanAnswer.objects.filter(runs__in=scope.runs.filter(status=ModalityStatus.FINISHED))
         .distinct()
         .values_list("pk", "iou")
     )

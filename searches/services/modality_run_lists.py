@@ -30,8 +30,8 @@ SORTS: dict[str, str] = {
 _READ = (
     "run_id", "campaign_id", "sut_id", "picture_id", "clean_answer_id", "stratum", "label", "regime",
     "replicate", "status", "evaluations", "run__state", "run__error", "sut__name", "sut__slug",
-    "picture__order", "picture__file_name", "picture__image_sha256", "picture__width", "picture__height", "clean_answer__iou",
-    "clean_answer__status",
+    "picture__order", "picture__file_name", "picture__image_sha256", "picture__width", "picture__height",
+    "clean_answer__iou", "clean_answer__status",
 )  # fmt: skip
 
 

@@ -13,30 +13,42 @@ from django.views.decorators.http import require_safe
 from searches.charts.severity_responses import failure_chart, iou_chart
 from searches.models import Campaign, SutRecord
 from searches.services import modality_responses, modality_run_lists
-from searches.services.lone_strategies import lone_evaluations
+from searches.services.lone_strategies import Scope, lone_evaluations
 from searches.services.modality_evaluations import lone_lines
 from searches.services.modality_responses import ResponseCurve, ResponsePoint
+from searches.services.modality_tables import NO_STRATUM
 from searches.services.strategy_bars import operator_names, operator_title
 from vlmlab.core.most.outcomes import FailureCriterion
+from vlmlab.web.asked import asked_number
 
 PAGE_SIZE = 50
 ROUNDING = 1e-6
 
 
 def responses_context(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
-    """Return what ``searches/modality_responses.html`` needs; reads ``sut``, ``criterion`` and ``op``."""
+    """Return what ``searches/modality_responses.html`` needs.
+
+    Reads ``sut``, ``stratum``, ``replicate``, ``criterion`` and ``op`` (operators to highlight).
+    """
     suts = modality_responses.asked_suts(campaign)
     sut = _chosen_sut(suts, request.GET.get("sut", ""))
     if sut is None:
         return {"responses": None, "response_suts": suts}
-    responses = modality_responses.severity_responses(campaign, sut)
+    scope = _scope(request, campaign, sut)
+    responses = modality_responses.severity_responses(
+        campaign, sut, stratum=scope.stratum, replicate=scope.replicate
+    )
     chosen = [name for name in request.GET.getlist("op") if responses.curve(name) is not None]
     criterion = _criterion(request.GET.get("criterion", ""))
 
+    address = reverse("modality_evaluations", args=[campaign.pk])
+    asked = {"sut": sut.slug} | {
+        name: request.GET[name] for name in ("stratum", "replicate") if request.GET.get(name)
+    }
+
     def address_of(curve: ResponseCurve, point: ResponsePoint) -> str:
-        query = {"sut": sut.slug, "operator": curve.operator, "low": f"{point.low:.6f}"}
-        address = reverse("modality_evaluations", args=[campaign.pk])
-        return f"{address}?{urlencode({**query, 'high': f'{point.high:.6f}'})}"
+        span = {"low": f"{point.low:.6f}", "high": f"{point.high:.6f}"}
+        return f"{address}?{urlencode({**asked, 'operator': curve.operator, **span})}"
 
     charts = []
     if responses.curves:
@@ -64,6 +76,7 @@ def modality_evaluations(request: HttpRequest, pk: int) -> HttpResponse:
     suts = modality_responses.asked_suts(campaign)
     sut = _chosen_sut(suts, request.GET.get("sut", ""))
     operator = request.GET.get("operator", "")
+    kept = {name: request.GET[name] for name in ("stratum", "replicate") if request.GET.get(name)}
     low, high = _share(request.GET.get("low", "")), _share(request.GET.get("high", ""))
     is_known = operator in operator_names() and sut is not None
     context: dict[str, Any] = {
@@ -75,11 +88,12 @@ def modality_evaluations(request: HttpRequest, pk: int) -> HttpResponse:
         "title": operator_title(operator) if is_known else "",
         "low": low,
         "high": high,
+        "kept_fields": kept.items(),
     }
     if is_known and sut is not None:
         found = lone_evaluations(
             campaign,
-            sut,
+            _scope(request, campaign, sut),
             operator=operator,
             low=(0.0 if low is None else low) - ROUNDING,
             high=(1.0 if high is None else high) + ROUNDING,
@@ -93,10 +107,21 @@ def _chosen_sut(suts: list[SutRecord], slug: str) -> SutRecord | None:
     return next((one for one in suts if one.slug == slug), suts[0] if suts else None)
 
 
+def _scope(request: HttpRequest, campaign: Campaign, sut: SutRecord) -> Scope:
+    """Return which answers an address asks for; a scene type that no picture has leaves none."""
+    stratum = request.GET.get("stratum", "")[:64]
+    return Scope(
+        campaign.pk,
+        sut.pk,
+        stratum=None if not stratum else "" if stratum == NO_STRATUM else stratum,
+        replicate=asked_number(request.GET.get("replicate", ""), largest=32_767) or 0,
+    )
+
+
 def _share(text: str) -> float | None:
     """Return a severity written with ASCII digits, None for everything else."""
     return float(text) if re.fullmatch(r"[01]|0\.[0-9]{1,12}|1\.0{1,12}", text, re.ASCII) else None
 
 
 def _criterion(name: str) -> FailureCriterion:
-    return next((one for one in FailureCriterion if one.value == name.upper()), FailureCriterion.C2)
+    return next((one for one in FailureCriterion if one.value == name.upper()), FailureCriterion.C1)

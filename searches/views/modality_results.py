@@ -29,6 +29,7 @@ from searches.services.modality_tables import REGIME_TITLES, Choice, families_of
 from searches.services.modality_tables_claims import judged_claims
 from searches.services.modality_tables_comparison import all_sides, compare_sides
 from searches.views.modality import find_campaign
+from searches.views.modality_responses import responses_context
 from vlmlab.web.streaming import stream_file
 
 
@@ -62,7 +63,7 @@ def modality_operators(request: HttpRequest, pk: int) -> HttpResponse:
     choice = form.choice
     ranked = operators_by_regime(campaign, choice)
     regime = next((one for one in ranked if one == request.GET.get("regime")), None)
-    context = {
+    context: dict[str, Any] = {
         "campaign": campaign,
         "offer": offer,
         "form": form,
@@ -75,6 +76,7 @@ def modality_operators(request: HttpRequest, pk: int) -> HttpResponse:
         "chart": ranking_chart(ranked[regime], regime=regime, address=_operator_address(campaign, choice)),
         "query": request.GET.urlencode(),
     }
+    context |= responses_context(request, campaign)
     return render(request, "searches/modality_operators.html", context)
 
 

@@ -57,7 +57,10 @@ async function draw(frame) {
   frame.querySelector("figcaption").style.removeProperty("color");
   const isNarrow = target.clientWidth < 500;
   const layout = { height: isNarrow ? 250 : 290, ...colours.layout, template: theme[isDark() ? "dark" : "light"] };
-  if (isNarrow) layout.annotations = [];
+  if (isNarrow) {
+    layout.annotations = [];
+    layout.margin = { ...layout.margin, r: Math.min(layout.margin?.r ?? 16, 24) }; // no end labels, no room
+  }
   if (isNarrow && (colours.data ?? []).length > 1) layout.showlegend = true;
   await plotly.react(target, colours.data, layout, theme.config);
   followMarks(target);
