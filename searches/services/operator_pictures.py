@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +20,7 @@ from vlmlab.core.perturb.image_operator import Pixels, Size
 from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
 from vlmlab.core.seeding import derive_seed
 
-THUMBNAIL_SIDE = 208
+THUMBNAIL_SIDE = 176
 """Longest side of a small picture in pixels: at most this much is shown of it in a strip of six."""
 
 WORKING_PIXELS = 500_000
@@ -27,6 +28,7 @@ WORKING_PIXELS = 500_000
 
 MOST_SHOWN_BOXES = 30
 LARGEST_SEED = 2**63 - 1
+_decoding = threading.Lock()
 _COMPRESSION = 3  # these pictures are looked at once: half the time of the usual level, a tenth more bytes
 
 
@@ -160,7 +162,8 @@ def operator_png(sha256: str, operator: str, *, severity: float, seed: int, is_s
     Raises:
         VlmLabError: the picture is not kept.
     """
-    pixels = _working_pixels(sha256)
+    with _decoding:  # a page asks for many at once; only the first decodes a picture that may be large
+        pixels = _working_pixels(sha256)
     changed = IMAGE_OPERATORS[operator].apply(pixels, severity, operator_generator(seed, sha256, operator))
     image = Image.fromarray(changed)
     if is_small:
