@@ -100,7 +100,7 @@ def check_ready(dataset: Dataset) -> None:
     """
     if dataset.state != DatasetState.READY:
         raise VlmLabError(
-            f"The dataset {dataset.title} is {dataset.get_state_display().lower()}.",
+            f"The dataset {dataset.title} is not ready ({dataset.get_state_display().lower()}).",
             hint="Wait until it is ready, or choose another.",
             field="dataset",
         )
