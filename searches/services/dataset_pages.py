@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
+from pydantic import ValidationError
 
 from searches.enums import DatasetState, JobState
 from searches.models import Blob, Dataset, DatasetPicture, Job
@@ -15,7 +16,7 @@ from searches.services.job_queue import UNFINISHED
 from searches.services.scene_facts import SceneFacts, decision_line, indented, made_by, truth_lines
 from searches.services.seed_import_report import RefusalPage, SeedImport, refusal_page, seed_import_of
 from searches.services.seed_inputs import askable_labels
-from vlmlab.core.errors import ConceptError
+from vlmlab.core.errors import ConceptError, VlmLabError
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.backends import SCENE_BACKENDS
 from vlmlab.core.scenes.strata import STRATA
@@ -101,6 +102,16 @@ class DatasetPage:
         return self.job is not None and self.job.state in UNFINISHED
 
     @property
+    def drawn(self) -> Recipe | None:
+        """How it was drawn, also where the pictures come with the lab."""
+        if self.recipe is not None or "drawn" not in self.dataset.recipe:
+            return self.recipe
+        try:
+            return Recipe.model_validate(self.dataset.recipe["drawn"])
+        except (ValidationError, VlmLabError):
+            return None
+
+    @property
     def can_be_searched(self) -> bool:
         """Whether modality searches can start from its pictures."""
         return self.dataset.state == DatasetState.READY and self.counts.n_usable > 0
@@ -108,10 +119,10 @@ class DatasetPage:
     @property
     def drawn_by(self) -> str:
         """Name of what draws it."""
-        if self.recipe is None:
+        if self.drawn is None:
             return ""
-        kind = SCENE_BACKENDS.get(self.recipe.backend)
-        return kind.title if kind is not None else self.recipe.backend
+        kind = SCENE_BACKENDS.get(self.drawn.backend)
+        return kind.title if kind is not None else self.drawn.backend
 
     @property
     def can_go_on(self) -> bool:

@@ -238,6 +238,9 @@ def why_kept(dataset: Dataset) -> str:
     jobs = Job.objects.filter(kind__in=MAKING_KINDS, params__dataset=dataset.slug, state__in=UNFINISHED)
     if jobs.exists():
         return "It is being made."
+    searches = list(dataset.campaigns.order_by("name").values_list("name", flat=True)[:3])
+    if searches:
+        return f"The modality search {' and '.join(searches)} starts from it."
     return ""
 
 

@@ -127,7 +127,7 @@ def test_the_page_of_a_dataset_takes_the_same_queries_for_any_number_of_pictures
     make_dataset(n=rows)
     browser = browser_of(Role.REVIEWER)
 
-    with django_assert_num_queries(10):  # the pictures are counted once a process
+    with django_assert_num_queries(11):  # the pictures are counted once a process
         page = browser.get("/datasets/streets/")
 
     assert page.status_code == 200

@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from searches.enums import DatasetOrigin, DatasetState, JobKind, JobState
 from searches.forms import seed_upload
-from searches.models import AuditEntry, Blob, Dataset, Job, User
+from searches.models import AuditEntry, Blob, Campaign, Dataset, Job, User
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
 from searches.services.seed_import_report import seed_import_of
@@ -197,6 +197,28 @@ def test_an_import_that_failed_says_why_on_its_page(researcher):
     assert 'popovertarget="delete-dataset"' in page
 
 
+def test_a_dataset_that_a_modality_search_starts_from_is_not_deleted(researcher):
+    url = upload(researcher, SIMPLE).url
+    worked()
+    Campaign.objects.create(name="Night", method="most", dataset=Dataset.objects.get(), config={})
+
+    researcher.post(f"{url}delete/")
+
+    assert Dataset.objects.count() == 1
+    assert "The modality search Night starts from it." in researcher.get(url).content.decode()
+
+
+def test_a_dataset_that_is_ready_leads_to_a_modality_search_and_an_unusable_one_does_not(researcher):
+    url = upload(researcher, SIMPLE).url
+    before = researcher.get(url).content.decode()
+    worked()
+    after = researcher.get(url).content.decode()
+
+    link = 'href="/modality/new/?dataset=street"'
+    assert (link in before, link in after) == (False, True)
+    assert link not in browser_of(Role.REVIEWER).get(url).content.decode()
+
+
 @pytest.mark.parametrize("n", [1, 3])
 def test_the_page_of_an_import_takes_the_same_queries_for_any_number_of_pictures(
     n, researcher, django_assert_num_queries
@@ -206,7 +228,7 @@ def test_the_page_of_an_import_takes_the_same_queries_for_any_number_of_pictures
     url = upload(researcher, files | {"boxes.csv": HEAD + rows}).url
     worked()
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(11):
         page = researcher.get(url)
 
     assert len(page.context["part"].shots) == n
