@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
 from vlmlab.core.errors import ImageError
-from vlmlab.core.images import ImageLimits, decode_png, encode_png, read_image, sha256_of
+from vlmlab.core.images import (
+    FAST_COMPRESSION,
+    ImageLimits,
+    decode_png,
+    encode_png,
+    read_image,
+    sha256_of,
+)
 
 GRADIENT = np.stack(
     [np.add.outer(np.arange(6), np.arange(8)) * 10, np.full((6, 8), 30), np.full((6, 8), 200)], axis=2
@@ -239,3 +246,12 @@ def test_a_huge_webp_is_refused_before_anything_opens_it(name, monkeypatch):
 
     with pytest.raises(ImageError, match="16384 x 16384 pixels"):
         read_image(b"RIFF\x16\x00\x00\x00WEBP" + kinds[name] + bytes(20))
+
+
+def test_a_fast_png_has_the_same_pixels_in_other_bytes():
+    pixels = np.tile(GRADIENT, (8, 8, 1))
+
+    fast = encode_png(pixels, compression=FAST_COMPRESSION)
+
+    assert fast != encode_png(pixels)
+    assert np.array_equal(decode_png(fast), pixels)

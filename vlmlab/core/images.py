@@ -15,6 +15,9 @@ from vlmlab.core.errors import ImageError
 
 ALLOWED_FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF")
 _PNG_COMPRESSION = 6
+FAST_COMPRESSION = 1
+"""A third of the time for a tenth more bytes: for pictures that are sent more often than kept."""
+
 _WHITE = (255, 255, 255)
 # What Pillow raises for damaged files, besides its own UnidentifiedImageError (an OSError).
 _DAMAGE = (
@@ -68,11 +71,12 @@ def sha256_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def encode_png(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """Return PNG bytes of an RGB array; the same array gives the same bytes.
+def encode_png(pixels: npt.NDArray[np.uint8], *, compression: int = _PNG_COMPRESSION) -> bytes:
+    """Return PNG bytes of an RGB array; the same array and compression give the same bytes.
 
     Args:
         pixels: ``(height, width, 3)`` uint8, sRGB.
+        compression: 0 to 9; pictures whose digest is their name have the default.
 
     Raises:
         ValueError: another shape or dtype, or no pixel.
@@ -80,7 +84,7 @@ def encode_png(pixels: npt.NDArray[np.uint8]) -> bytes:
     if pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.dtype != np.uint8 or pixels.size == 0:
         raise ValueError(f"pixels must be (height, width, 3) uint8, got {pixels.shape} {pixels.dtype}")
     buffer = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "PNG", compress_level=_PNG_COMPRESSION)
+    Image.fromarray(np.ascontiguousarray(pixels)).save(buffer, "PNG", compress_level=compression)
     return buffer.getvalue()
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from vlmlab.core.boxes import set_iou
 from vlmlab.core.conventions import BoxConvention
-from vlmlab.core.images import encode_png
+from vlmlab.core.images import FAST_COMPRESSION, encode_png
 from vlmlab.core.most.genotype import OperatorSpace
 from vlmlab.core.most.metrics import ms_ssim, normalized_edit_distance, swtd
 from vlmlab.core.most.objectives import Embed, PromptDistance, image_distance
@@ -98,8 +98,9 @@ class PerturbedInput:
     @property
     def png(self) -> bytes:
         """The picture as the system is sent it."""
-        seed = self.seed_image
-        return seed.png if self.pixels is seed.pixels else encode_png(self.pixels)
+        if self.pixels is self.seed_image.pixels:
+            return self.seed_image.png
+        return encode_png(self.pixels, compression=FAST_COMPRESSION)
 
 
 class Likeness(NamedTuple):
