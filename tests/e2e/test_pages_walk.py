@@ -5,6 +5,7 @@ import pytest
 from searches.enums import RunState
 from searches.models import Dataset, Job
 from searches.services.calibrations import calibrate
+from searches.services.sample_seeds import load_seeds
 from tests.factories import make_campaign, make_finished_run, make_run, make_sut
 from tests.searches.probing import probed_sut
 from vlmlab.web.roles import Role
@@ -39,8 +40,14 @@ PAGES = (
     "/sources/new/?kind=image_api",
     "/sources/new/?kind=carla",
     "/datasets/",
+    "/operators/",
+    "/operators/on-pictures/rotate/",
+    "/operators/prompts/",
+    "/operators/word-tables/",
+    "/operators/word-tables/new/",
     "/datasets/new/",
     "/datasets/upload/",
+    "/datasets/upload/seed-images/",
     "/tell/",
     "/tell/results/?domain=indoor",
     "/components/",
@@ -72,7 +79,8 @@ def more_pages(transactional_db):
         is_halted_by_spending=True,
         spend_usd=0.16,
     )
-    return (calibration.get_absolute_url(), halted.get_absolute_url())
+    load_seeds()
+    return (calibration.get_absolute_url(), halted.get_absolute_url(), "/datasets/seed-images/")
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])

@@ -21,6 +21,9 @@ QUERIES = {
     "/runs/compare/": ("a", "b"),
     "/findings/": ("page", "q", "sut", "domain", "state", "sort", "size", "run", "minimal"),
     "/suts/": ("page", "q", "kind", "is_enabled"),
+    "/operators/": ("dataset", "order", "seed", "family", "upload"),
+    "/operators/on-pictures/fog/": ("dataset", "order", "seed", "upload"),
+    "/operators/word-tables/": ("page",),
     "/audit/": ("page",),
     "/people/": ("page",),
 }
