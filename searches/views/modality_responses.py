@@ -25,13 +25,13 @@ PAGE_SIZE = 50
 ROUNDING = 1e-6
 
 
-def responses_context(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
+def responses_context(request: HttpRequest, campaign: Campaign, *, default_sut: str = "") -> dict[str, Any]:
     """Return what ``searches/modality_responses.html`` needs.
 
     Reads ``sut``, ``stratum``, ``replicate``, ``criterion`` and ``op`` (operators to highlight).
     """
     suts = modality_responses.asked_suts(campaign)
-    sut = _chosen_sut(suts, request.GET.get("sut", ""))
+    sut = _chosen_sut(suts, request.GET.get("sut", "") or default_sut)
     if sut is None:
         return {"responses": None, "response_suts": suts}
     scope = _scope(request, campaign, sut)

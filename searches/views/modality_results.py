@@ -76,10 +76,7 @@ def modality_operators(request: HttpRequest, pk: int) -> HttpResponse:
         "chart": ranking_chart(ranked[regime], regime=regime, address=_operator_address(campaign, choice)),
         "query": request.GET.urlencode(),
     }
-    if not request.GET.get("sut"):  # the curves are then of the same system as the ranking
-        request.GET = request.GET.copy()
-        request.GET["sut"] = choice.sut
-    context |= responses_context(request, campaign)
+    context |= responses_context(request, campaign, default_sut=choice.sut)
     return render(request, "searches/modality_operators.html", context)
 
 
