@@ -44,7 +44,6 @@ from vlmlab.core.most.types import REGIMES
 from vlmlab.core.perturb import IMAGE_OPERATORS, TEXT_OPERATORS
 from vlmlab.core.seeding import rng_for
 
-
 __all__ = [
     "Ending",
     "Place",
