@@ -10,7 +10,7 @@ from searches.enums import DatasetState, RunState, WordTableState
 from searches.forms import modality as modality_form
 from searches.models import Campaign, SearchRun, WordTableRecord
 from tests.factories import make_sut
-from tests.searches.modality_factory import make_modality_campaign, make_seed_dataset
+from tests.searches.modality_factory import make_seed_dataset
 from vlmlab.core.most.config import ALGORITHMS, PRESETS, MostConfig
 from vlmlab.core.most.types import REGIMES
 from vlmlab.core.perturb import IMAGE_OPERATORS
