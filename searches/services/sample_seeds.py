@@ -19,6 +19,7 @@ from vlmlab.web.numbers import write_many
 
 SEED_FOLDER = FOLDER / "seed_images"
 FILE = "seed_images.json"
+CREDITS_FILE = "CREDITS.txt"
 FORMAT = 1
 SLUG = "seed-images"
 TITLE = "Seed images"
@@ -64,6 +65,8 @@ def dump_seeds(dataset: Dataset, *, folder: Path = SEED_FOLDER) -> Path:
         },
         "pictures": pictures,
     }
+    terms = f"{TITLE} of VLM Lab. Licence: {dataset.licence}.\n\n{dataset.credits.strip()}\n"
+    (folder / CREDITS_FILE).write_text(terms, encoding="utf-8")
     path = folder / FILE
     path.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
     return path
