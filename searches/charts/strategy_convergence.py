@@ -33,7 +33,8 @@ def descent_chart(points: Sequence[Point], *, iou_threshold: float, clean_iou: f
         note="answers with boxes, both distances within their thresholds; dashed: the IoU threshold",
         spec={
             "data": [
-                line_trace("best f1", x, y=[round(value, 4) for value in y], place=0, is_step=True),
+                line_trace("best f1", x, y=[round(value, 4) for value in y], place=0, is_step=True)
+                | {"hoverinfo": "skip"},  # its marks speak and lead somewhere
                 _marks(steps),
             ],
             "layout": _layout(end, limit, page_url),

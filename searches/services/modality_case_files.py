@@ -1,10 +1,13 @@
 """A test case as a file: all that repeats, confirms or transfers it, as JSON; and the command for it."""
 
 import json
-import shlex
 from typing import Any
 
 from searches.models import ModalityCase
+from searches.services.modality_campaigns import plan_of
+from searches.services.modality_plans import shell_command
+from searches.services.modality_results import most_config
+from vlmlab.core.errors import VlmLabError
 
 SCHEMA = "vlmlab-modality-case"
 VERSION = 1
@@ -77,18 +80,18 @@ def case_text(case: ModalityCase) -> str:
     return json.dumps(case_record(case), indent=1, ensure_ascii=False)
 
 
-def shell_command(case: ModalityCase) -> str:
-    """Return the shell command that runs the regime of a case again with the same seeds."""
+def repeat_command(case: ModalityCase) -> str:
+    """Return the shell command that searches the regime of a case again with the same seeds; "" for none.
+
+    There is none for settings of another version, or where the dataset is gone.
+    """
     run = case.modality_run
     campaign = run.campaign
-    plan, config = campaign.plan, campaign.config
-    words = ["python", "manage.py", "run_search", "--method", "most", "--sut", run.sut.slug]
-    if campaign.dataset is not None:
-        words += ["--dataset", campaign.dataset.slug]
-    words += ["--regimes", run.regime, "--algorithm", str(config.get("algorithm", "screen"))]
-    if plan.get("n_seed_images"):
-        words += ["--n-seed-images", str(plan["n_seed_images"])]
-    words += ["--seed", str(plan.get("seed", run.run.run_seed))]
-    if config.get("inference_budget"):
-        words += ["--budget", str(config["inference_budget"])]
-    return shlex.join([*words, "--json", "out.json"])
+    if campaign.dataset is None:
+        return ""
+    try:
+        config, plan = most_config(campaign), plan_of(campaign)
+    except VlmLabError:
+        return ""
+    narrowed = config.model_copy(update={"regimes": (run.regime,)})
+    return shell_command(narrowed, plan, sut_slug=run.sut.slug, dataset=campaign.dataset)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from searches.enums import AnswerKind
 from searches.models import Blob, Evaluation, ModalityRun
+from searches.services.stored_shapes import reading_stored
 from searches.services.strategy_bars import StrategyBar, named_severities, strategy_bars
 from vlmlab.core.most.objectives import iou_ratio, non_dominated
 from vlmlab.core.most.types import AnswerStatus, Fidelity, Thresholds
@@ -154,18 +155,23 @@ def run_points(run: ModalityRun, *, thresholds: Thresholds) -> RunPoints:
 def evaluation_lines(
     run: ModalityRun, points: Sequence[Point], *, operators: Sequence[str]
 ) -> list[EvaluationLine]:
-    """Return rows of the table for some points (one query)."""
+    """Return rows of the table for some points (one query).
+
+    Raises:
+        VlmLabError: a stored strategy is none of this regime.
+    """
     steps = {point.step for point in points}
     found = {
         (row.step, row.position): row
         for row in Evaluation.objects.filter(run_id=run.run_id, step__in=steps).defer("raw_text")
     }
     lines = []
-    for point in points:
-        row = found.get((point.step, point.position))
-        if row is not None:
-            bars = strategy_bars(named_severities(row.strategy, operators))
-            lines.append(EvaluationLine(point, row, bars))
+    with reading_stored("evaluation", hint="Start the campaign again."):
+        for point in points:
+            row = found.get((point.step, point.position))
+            if row is not None:
+                bars = strategy_bars(named_severities(row.strategy, operators))
+                lines.append(EvaluationLine(point, row, bars))
     return lines
 
 

@@ -19,6 +19,7 @@ from searches.services.strategy_bars import StrategyBar, named_severities, strat
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.most.types import Thresholds
 from vlmlab.core.replies.boxes import BoxReading
+from vlmlab.web.asked import LARGEST
 from vlmlab.web.boxed_pictures import BoxedPicture, BoxKind, DrawnBox, read_box
 from vlmlab.web.numbers import write_many
 
@@ -114,6 +115,8 @@ class ModalityRunPage:
 
 def find_run(pk: int) -> ModalityRun | None:
     """Return a modality run by the number of its ``SearchRun``, with what its pages need."""
+    if pk > LARGEST:
+        return None
     returned = Prefetch("cases", queryset=ModalityCase.objects.select_related("evaluation"))
     return (
         ModalityRun.objects.select_related(

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from searches import launch
 from searches.models import ModalityCase, User
 from searches.services import modality_case_pages
-from searches.services.modality_case_files import case_text, shell_command
+from searches.services.modality_case_files import case_text, repeat_command
 from searches.services.modality_minimal import minimal_job
 from searches.services.modality_run_lists import neighbours
 from searches.views.jobs import job_context
@@ -36,7 +36,7 @@ def modality_case(request: HttpRequest, pk: int) -> HttpResponse:
         "query": list_query(request, narrowed),
         "is_narrowed": narrowed.is_narrowed,
         "compared": modality_case_pages.compared_bars(page),
-        "command": shell_command(case),
+        "command": repeat_command(case),
         "generator": json.dumps(case.generator, indent=1),
     }
     job = None if page.is_minimal or page.other else minimal_job(case)

@@ -1,0 +1,110 @@
+"""What a system saw, made again: the same bytes, prompt and truth as the search made, or a clear reason."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from searches.models import Blob, Evaluation, SutRecord
+from searches.services.blobs import blob_path
+from searches.services.modality_inputs import evaluation_picture, perturber_of, read_again, seen_input
+from searches.services.modality_run_pages import find_run
+from searches.services.seed_inputs import seed_image_of
+from tests.factories import make_sut
+from tests.searches.modality_factory import BOX, Ending, make_grid, make_modality_campaign, make_seed_dataset
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.most.config import MostConfig
+from vlmlab.core.most.evaluate import Perturber
+from vlmlab.core.most.search import build_space
+from vlmlab.core.perturb import IMAGE_OPERATORS, TEXT_OPERATORS
+from vlmlab.core.suts.asking import AskingParams
+
+pytestmark = pytest.mark.django_db
+
+SEVERITIES = {"translate_scale": 0.3, "gaussian_noise": 0.4, "keyboard_typo": 0.6}
+
+
+@pytest.fixture
+def run():
+    campaign = make_modality_campaign(make_seed_dataset(1, has_blobs=True))
+    ending = Ending(iou=0.2, severities=SEVERITIES, evaluations=2)
+    (row,) = make_grid(
+        campaign, suts=[make_sut()], ended=lambda place: ending, regimes=("joint",), n_evaluations=2
+    )
+    return find_run(row.run_id)
+
+
+def made_by_the_search(run, evaluation):
+    """Return the input as a worker makes it: from the same seed image, with a distance of prompts."""
+    seed = seed_image_of(run.picture, run.label, asking=AskingParams(), protect_format=True)
+    space = build_space(
+        MostConfig(),
+        regime="joint",
+        image_operators=tuple(IMAGE_OPERATORS),
+        text_operators=tuple(TEXT_OPERATORS),
+    )
+    perturber = Perturber(
+        replace(seed, prompt=run.clean_answer.prompt),
+        space=space,
+        run_seed=run.run.run_seed,
+        embed=lambda text: np.array([len(text), 1.0]),
+    )
+    return perturber.perturbed(tuple(evaluation.strategy))
+
+
+def test_the_picture_has_the_bytes_that_the_system_was_sent(run):
+    evaluation = run.run.evaluations.last()
+
+    png = evaluation_picture(run, evaluation)
+
+    assert png == made_by_the_search(run, evaluation).png
+    assert png != blob_path(run.picture.image_sha256).read_bytes()
+    assert evaluation_picture(run, evaluation) is png  # kept
+
+
+def test_prompt_and_truth_are_those_of_the_search(run):
+    evaluation = run.run.evaluations.last()
+
+    seen = seen_input(run, evaluation)
+
+    made = made_by_the_search(run, evaluation)
+    assert (seen.clean_prompt, seen.prompt) == (run.clean_answer.prompt, made.prompt)
+    assert seen.prompt != seen.clean_prompt
+    assert np.allclose(seen.truth, made.truth.boxes)
+    assert not np.allclose(seen.truth, [BOX])  # it moved with the picture
+    assert [item.box for item in seen.reading.items] == [item.box for item in seen.reading.lenient_items]
+
+
+def test_the_prompt_that_was_asked_counts_even_when_the_registration_asks_otherwise_today(run):
+    SutRecord.objects.filter(pk=run.sut_id).update(
+        params={"asking": {"localization_template": "Where is {targets}?"}}
+    )
+
+    seed_image = perturber_of(find_run(run.run_id)).seed_image
+
+    assert seed_image.prompt == "Find the cup in the picture. Answer with JSON."
+
+
+def test_a_seed_image_without_its_file_is_a_sentence(run):
+    Blob.objects.all().delete()
+    blob_path(run.picture.image_sha256).unlink()
+
+    with pytest.raises(VlmLabError, match="not stored any more"):
+        evaluation_picture(run, run.run.evaluations.first())
+
+
+def test_a_strategy_of_another_version_is_a_sentence(run):
+    evaluation = run.run.evaluations.last()
+    Evaluation.objects.filter(pk=evaluation.pk).update(strategy=[0.5, 0.5])
+    evaluation.refresh_from_db()
+
+    for make in (evaluation_picture, seen_input):
+        with pytest.raises(VlmLabError, match="another version of the lab"):
+            make(run, evaluation)
+
+
+def test_a_failed_call_has_no_reading(run):
+    evaluation = run.run.evaluations.last()
+    evaluation.status = "call_error"
+
+    assert read_again(run, evaluation) is None
