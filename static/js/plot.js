@@ -57,7 +57,7 @@ async function draw(frame) {
   frame.querySelector("figcaption").style.removeProperty("color");
   const isNarrow = target.clientWidth < 500;
   const layout = { height: isNarrow ? 250 : 290, ...colours.layout, template: theme[isDark() ? "dark" : "light"] };
-  if (isNarrow) {
+  if (isNarrow && layout.annotations?.length) {
     layout.annotations = [];
     layout.margin = { ...layout.margin, r: Math.min(layout.margin?.r ?? 16, 24) }; // no end labels, no room
   }
