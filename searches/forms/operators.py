@@ -53,10 +53,19 @@ class OperatorUploadForm(forms.Form):
         return upload
 
 
+class PromptField(forms.CharField):
+    """A text whose line ends count as one character each, as in the prompt that a system gets."""
+
+    def to_python(self, value: Any) -> str:
+        """Read the line ends that browsers send."""
+        text: str = super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
+        return text
+
+
 class OperatorTextForm(forms.Form):
     """Which prompt is shown under the operators."""
 
-    prompt = forms.CharField(
+    prompt = PromptField(
         max_length=MOST_PROMPT_CHARACTERS,
         strip=False,
         initial=DEFAULT_PROMPT,
@@ -94,7 +103,7 @@ class OperatorTextForm(forms.Form):
 
     def clean_prompt(self) -> str:
         """Refuse a prompt of blanks only."""
-        prompt = str(self.cleaned_data["prompt"]).replace("\r\n", "\n")
+        prompt: str = self.cleaned_data["prompt"]
         if not prompt.strip():
             raise forms.ValidationError("Enter a prompt of at least one character.")
         return prompt

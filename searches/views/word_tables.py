@@ -63,7 +63,7 @@ def word_table(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
         "table": row,
         "page_obj": part,
-        "lines": word_table_pages.review_lines(row, part.object_list),
+        "lines": word_table_pages.review_lines(page, part.object_list),
     }
     if page.is_at_work and page.job is not None:
         context |= job_context(page.job)

@@ -394,6 +394,13 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_lost(values, field):
     assert answer.context["form"]["prompt"].value() == values.get("prompt", "Locate the car.")
 
 
+def test_a_line_end_of_a_browser_counts_as_one_character():
+    answer = ask(prompt="ab\r\n" * 3_333, family="form")
+
+    assert answer.status_code == 200
+    assert answer.context["form"].cleaned_data["prompt"] == "ab\n" * 3_333
+
+
 @pytest.mark.parametrize("prompt", ["a " * 5_000, "犬 " * 3_000, "x" * 10_000, "'\"\\{}[]%s" * 1_000])
 def test_a_long_prompt_is_shown_a_family_at_a_time(prompt):
     answer = ask(prompt=prompt)
