@@ -58,8 +58,7 @@ class PromptField(forms.CharField):
 
     def to_python(self, value: Any) -> str:
         """Read the line ends that browsers send."""
-        text: str = super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
-        return text
+        return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value) or ""
 
 
 class OperatorTextForm(forms.Form):
