@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
-from tools.docs.tables import TABLES, rewritten, settings_table, table_on_page
+from tools.docs.tables import MODALITY_TABLES, TABLES, rewritten, settings_table, table_on_page
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.web.manual import LINK_TO_PAGE, PICTURE, anchor_of, manual_contents, manual_page
 
@@ -111,8 +111,10 @@ def test_the_page_of_the_shell_names_every_command_of_the_lab() -> None:
 
 def test_the_page_of_the_shell_names_every_option_of_the_commands_for_people() -> None:
     text = (DOCS / "shell.md").read_text(encoding="utf-8")
-    for command in ("run_search", "bench_search", "render_sheet", "sut", "reparse"):
-        source = (ROOT / "searches/management/commands" / f"{command}.py").read_text(encoding="utf-8")
+    named = ("run_search", "bench_search", "bench_most", "render_sheet", "sut", "reparse")
+    sources = [ROOT / "searches/management/commands" / f"{command}.py" for command in named]
+    for path in (*sources, ROOT / "searches/management/most_search.py"):
+        source = path.read_text(encoding="utf-8")
         options = set(re.findall(r'"(--[a-z-]+)"', source)) - {"--quality"}
 
         assert {option for option in options if option not in text} == set()
@@ -139,6 +141,13 @@ def test_the_tables_of_searches_are_those_of_the_code_and_of_the_benchmark(headi
     page = (DOCS / "searches.md").read_text(encoding="utf-8")
 
     assert table_on_page(page, heading) == TABLES[heading](), "run: python -m tools.docs.tables"
+
+
+@pytest.mark.parametrize("heading", MODALITY_TABLES)
+def test_the_tables_of_modality_searches_are_those_of_the_code(heading: str) -> None:
+    page = (DOCS / "modality.md").read_text(encoding="utf-8")
+
+    assert table_on_page(page, heading) == MODALITY_TABLES[heading](), "run: python -m tools.docs.tables"
 
 
 def test_the_table_of_settings_has_a_row_for_each_field_with_its_default() -> None:

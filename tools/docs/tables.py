@@ -1,19 +1,23 @@
-"""Writes the tables of ``docs/searches.md`` from the configuration and from the stored benchmark results.
+"""Writes tables of the manual from the settings of searches and from the stored benchmark results.
 
 python -m tools.docs.tables
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, get_args, get_origin
+from typing import Literal, Protocol, get_args, get_origin
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from vlmlab.core.most.config import PRESETS as MOST_PRESETS
+from vlmlab.core.most.config import MostConfig
 from vlmlab.core.revelio.config import PRESETS, RevelioConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "searches.md"
+MODALITY_PAGE = ROOT / "docs" / "modality.md"
 RESULTS = ROOT / "benchmarks" / "results"
 COLUMNS = {
     "sets of up to 5": "search.md",
@@ -30,13 +34,32 @@ RATIOS = (
 RIVALS = ("beam", "gpts", "sits", "sits-minimal")
 
 
-def settings_table() -> str:
+class HasValues(Protocol):
+    """A preset of a search."""
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it is for."""
+        ...
+
+    @property
+    def values(self) -> Mapping[str, object]:
+        """What it sets."""
+        ...
+
+
+def settings_table(model: type[BaseModel] = RevelioConfig) -> str:
     """Return one row a setting, in the order of the configuration."""
-    rows = [_setting(name, info) for name, info in RevelioConfig.model_fields.items()]
+    rows = [_setting(name, info) for name, info in model.model_fields.items()]
     return _table(("Setting", "On the page", "Default", "Allowed", "What it does"), rows)
 
 
-def presets_table() -> str:
+def presets_table(presets: Mapping[str, HasValues] = PRESETS) -> str:
     """Return one row a preset: what it is called, what it is for, what it sets."""
     rows = [
         (
@@ -44,7 +67,7 @@ def presets_table() -> str:
             one.description,
             ", ".join(f"`{name}` {_word(value)}" for name, value in one.values.items()),
         )
-        for one in PRESETS.values()
+        for one in presets.values()
     ]
     return _table(("Preset", "What it is for", "What it sets"), rows)
 
@@ -61,6 +84,11 @@ TABLES: dict[str, Callable[[], str]] = {
     "## Presets": presets_table,
     "## Every setting": settings_table,
     "## What was measured": benchmark_table,
+}
+
+MODALITY_TABLES: dict[str, Callable[[], str]] = {
+    "## Presets": lambda: presets_table(MOST_PRESETS),
+    "## Every setting": lambda: settings_table(MostConfig),
 }
 
 
@@ -90,8 +118,10 @@ def _setting(name: str, info: FieldInfo) -> tuple[str, ...]:
 
 
 def _word(value: object) -> str:
-    if value is None or value == ():
+    if value is None or value in ((), ""):
         return "empty"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -104,11 +134,18 @@ def _allowed(info: FieldInfo) -> str:
     if info.annotation is bool:
         return "on, off"
     if get_origin(info.annotation) is tuple:
-        return "concept ids"
+        return _allowed_items(kinds[0], info)
     if info.annotation is str:
         return "a short name"
     limits = _limits(info)
     return f"{limits}, or empty" if type(None) in kinds else limits
+
+
+def _allowed_items(kind: object, info: FieldInfo) -> str:
+    """Return what a list may hold."""
+    if get_origin(kind) is Literal:
+        return f"any of {', '.join(str(one) for one in get_args(kind))}"
+    return "operators" if "perator" in (info.description or "") else "concept ids"
 
 
 def _limits(info: FieldInfo) -> str:
@@ -137,13 +174,14 @@ def _false_reports(text: str, name: str) -> str:
     return f"{float(found[1]):.0f} %" if found else "–"
 
 
-def rewritten(page: str) -> str:
+def rewritten(page: str, tables: Mapping[str, Callable[[], str]] = TABLES) -> str:
     """Return the page with every table written again below its heading."""
-    for heading, table in TABLES.items():
+    for heading, table in tables.items():
         before, after = page.split(f"\n{heading}\n", 1)
         page = f"{before}\n{heading}\n{after.replace(table_on_page(page, heading), table(), 1)}"
     return page
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rewritten(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, tables in ((PAGE, TABLES), (MODALITY_PAGE, MODALITY_TABLES)):
+        path.write_text(rewritten(path.read_text(encoding="utf-8"), tables), encoding="utf-8")
