@@ -90,11 +90,11 @@ def read_decisions(data: QueryDict) -> list[Decision]:
     action = data.get("do", "save")
     found: list[Decision] = []
     for number in range(LABELS_A_PAGE):
-        label = data.get(f"label-{number}", "")
+        label = data.get(f"label-{number}", "")[: MOST_CHARACTERS + 1]
         if not label:
             continue
         for place in range(MOST_ALTERNATIVES_SHOWN):
-            text = data.get(f"alt-{number}-{place}", "")
+            text = data.get(f"alt-{number}-{place}", "")[: MOST_CHARACTERS + 1]
             if text:
                 is_ticked = f"ok-{number}-{place}" in data
                 is_accepted = is_ticked if action == "save" else action == "accept"

@@ -11,6 +11,7 @@ from vlmlab.core.most.config import MostConfig
 from vlmlab.core.perturb.text import TEXT_OPERATORS, text_operators
 from vlmlab.core.perturb.text_operator import TextOperator
 from vlmlab.core.perturb.word_tables import Alternative, TableKind, WordTable
+from vlmlab.web.asked import asked_slug
 
 KINDS: tuple[TableKind, ...] = ("homophone", "synonym")
 
@@ -42,14 +43,11 @@ def find_reviewed(slug: str, kind: TableKind) -> WordTable:
         VlmLabError: see ``operators_of``; ``field`` is the setting that names the table.
     """
     field = f"{kind}_table"
-    row = (
-        WordTableRecord.objects.filter(slug=slug)
-        .values("pk", "kind", "state", "title", "reviewed_at")
-        .first()
-    )
+    rows = WordTableRecord.objects.filter(slug=slug) if asked_slug(slug) else WordTableRecord.objects.none()
+    row = rows.values("pk", "kind", "state", "title", "reviewed_at").first()
     if row is None:
         raise VlmLabError(
-            f"There is no word table called “{slug}”.",
+            f"There is no word table called “{slug[:64]}”.",
             hint="Choose another, or leave it empty for the shipped one.",
             field=field,
         )

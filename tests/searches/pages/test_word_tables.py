@@ -124,6 +124,7 @@ def test_a_table_is_asked_of_a_real_server_with_a_blank_picture_and_read(setting
         answer = create()
         run_job(take_job("w", ["api"], is_long=True))
         page = browser_of(Role.RESEARCHER).get(answer.url)
+        job_page = browser_of(Role.RESEARCHER).get(f"/jobs/{Job.objects.get().pk}/").content.decode()
 
     row = WordTableRecord.objects.get()
     assert (answer.url, len(peer.requests)) == ("/operators/word-tables/warehouse/", 1)
@@ -133,6 +134,7 @@ def test_a_table_is_asked_of_a_real_server_with_a_blank_picture_and_read(setting
     assert first.problems == (("forklift", "It is the label itself."), ("7", "It is not text."))
     assert first.alternatives[0].source == "gpt-oss-120b"
     assert SutRecord.objects.get().n_calls == 1
+    assert 'href="/operators/word-tables/warehouse/"' in job_page
 
 
 def test_labels_come_from_a_dataset_too_and_shipped_ones_can_be_left_out():
@@ -257,6 +259,8 @@ def test_a_changed_wording_is_a_proposal_of_the_person_and_the_old_one_is_refuse
         {"own-0": "x" * 81},
         {"label-0": "moon", "own-0": "satellite"},
         {"alt-0-0": "never proposed", "text-0-0": "never proposed"},
+        {"alt-0-0": "x" * 100_000, "text-0-0": "x" * 100_000},
+        {"label-0": "forklift\x00"},
     ],
 )
 def test_a_decision_that_cannot_be_changes_nothing_and_says_why(change):

@@ -53,6 +53,7 @@ def test_a_table_is_read_once_a_process(django_assert_num_queries):
     ("row", "config", "field", "message"),
     [
         ({}, {"synonym_table": "nothing"}, "synonym_table", "There is no word table called “nothing”."),
+        ({}, {"synonym_table": "a\x00b"}, "synonym_table", "There is no word table called “a\x00b”."),
         ({}, {"homophone_table": "ours"}, "homophone_table", "“Ours” is a table of synonyms."),
         (
             {"state": "draft"},
