@@ -45,6 +45,7 @@ from vlmlab.core.most.types import AnswerStatus, Regime
 from vlmlab.web.numbers import write_many, write_p_value, write_percent
 
 PICTURED_OPERATORS = 8
+ENDED = (RunStatus.FINISHED, RunStatus.BASELINE_FAILURE)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,6 @@ class CampaignOffer:
 
     Attributes:
         suts: slug and name of its systems, retained ones first.
-        left_out: names of systems of which too few runs end with boxes.
         strata: scene types, in order.
         replicates: runs of a place.
         n_runs: all runs of the campaign.
@@ -62,7 +62,6 @@ class CampaignOffer:
     """
 
     suts: tuple[tuple[str, str], ...]
-    left_out: tuple[str, ...]
     strata: tuple[str, ...]
     replicates: int
     n_runs: int
@@ -164,7 +163,6 @@ def campaign_offer(campaign: Campaign) -> CampaignOffer:
     rest = [slug for slug in names if slug not in kept]
     return CampaignOffer(
         suts=tuple((slug, names[slug]) for slug in [*kept, *rest]),
-        left_out=tuple(names[slug] for slug in rest if _has_ended(campaign, slug)),
         strata=tuple(sorted(set(runs.values_list("stratum", flat=True).distinct()))),
         replicates=(counts["last"] or 0) + 1,
         n_runs=counts["n"],
@@ -242,21 +240,20 @@ def operators_by_regime(campaign: Campaign, choice: Choice) -> Mapping[Regime | 
     return ranked
 
 
-def left_out_sentence(offer: CampaignOffer) -> str:
-    """Return which systems are in no comparison, and why; "" when all are."""
-    if not offer.left_out:
+def left_out_sentence(campaign: Campaign, offer: CampaignOffer, choice: Choice) -> str:
+    """Return which systems are in no comparison, and why; "" when all are.
+
+    A system without an ended run is not named: nothing is known of it yet.
+    """
+    results = campaign_results(campaign, reading=choice.reading, replicate=choice.replicate)
+    ended = {row.result.sut for row in results.rows if row.result.status in ENDED}
+    names = [name for slug, name in offer.suts if slug in ended and not results.retained[slug]]
+    if not names:
         return ""
     share = write_percent(RETAINED_SHARE)
     return (
-        f"{', '.join(offer.left_out)}: fewer than {share} of the runs end with boxes, so what they say of a "
+        f"{', '.join(names)}: fewer than {share} of the runs end with boxes, so what they say of a "
         "system's sensitivity is little. They are left out of every comparison."
-    )
-
-
-def _has_ended(campaign: Campaign, slug: str) -> bool:
-    return any(
-        row.result.sut == slug and row.result.status in (RunStatus.FINISHED, RunStatus.BASELINE_FAILURE)
-        for row in campaign_results(campaign).rows
     )
 
 
@@ -266,7 +263,7 @@ def _sut_name(slug: str) -> str:
 
 def _facts(rows: Sequence[ResultRow]) -> SeedFacts:
     results = [row.result for row in rows]
-    ended = [one for one in results if one.status in (RunStatus.FINISHED, RunStatus.BASELINE_FAILURE)]
+    ended = [one for one in results if one.status in ENDED]
     return SeedFacts(
         total=len({one.seed for one in results}),
         eligible=len({one.seed for one in results if one.is_eligible}),

@@ -44,13 +44,13 @@ def modality_campaign(request: HttpRequest, pk: int) -> HttpResponse:
         "offer": offer,
         "form": form,
         "progress": campaign_progress(campaign),
-        "left_out": left_out_sentence(offer),
+        "left_out": left_out_sentence(campaign, offer, form.choice),
         "exports": EXPORTS,
         "query": request.GET.urlencode(),
     }
     if offer.suts:
         page = profile_page(campaign, form.choice)
-        context |= {"page": page} | _charts(page)
+        context |= {"page": page} | _charts(campaign, page)
     return render(request, "searches/modality_campaign.html", context)
 
 
@@ -119,13 +119,13 @@ def _choice_form(request: HttpRequest, offer: CampaignOffer, *, has_all_suts: bo
     )
 
 
-def _charts(page: ProfilePage) -> dict[str, Any]:
+def _charts(campaign: Campaign, page: ProfilePage) -> dict[str, Any]:
     source, criterion, budget = page.source, page.choice.criterion, page.config.perturbation_budget
     choice = page.choice
 
     def address(regime: str, operator: str) -> str:
         return runs_address(
-            source.campaign_id, sut=choice.sut, stratum=choice.stratum, regime=regime, operator=operator
+            campaign.pk, sut=choice.sut, stratum=choice.stratum, regime=regime, operator=operator
         )
 
     return {
@@ -134,7 +134,7 @@ def _charts(page: ProfilePage) -> dict[str, Any]:
         "shape": shape_chart(source, criterion, budget=budget),
         "bars": shape_bars(source, criterion, budget=budget),
         "budget": budget_chart(page.budget, page.regimes, address=address),
-        "operators": ranking_chart(page.operators, regime=None, address=address),
+        "operators": ranking_chart(page.operators, regime=None, address=_operator_address(campaign, choice)),
         "rate_tests": family_sizes(page.rates),
         "likeness_tests": family_sizes(page.likeness),
         "cost_tests": family_sizes(page.costs),

@@ -121,13 +121,25 @@ def test_every_mark_of_the_charts_leads_to_runs_of_the_campaign():
     assert all("sut=" in one for one in flat)
 
 
-def test_marks_open_a_list_with_exactly_their_runs():
+@pytest.mark.parametrize(
+    ("chart", "address", "n"),
+    [
+        ("attack-success", "sut=one&regime=joint&outcome=c1", 3),
+        ("outcomes", "sut=one&regime=joint&outcome=held", 1),
+        ("budget-allocation", "sut=one&regime=joint&operator=fog", 3),
+        ("operator-ranking", "sut=one&operator=fog&outcome=c1", 7),
+    ],
+)
+def test_a_mark_opens_a_list_with_exactly_its_runs(chart, address, n):
     campaign = campaign_of(breaks_by_image)
     client = browser_of(Role.RESEARCHER)
+    path = f"/modality/{campaign.pk}/runs/?{address}"
 
-    listed = html(client, f"/modality/{campaign.pk}/runs/?sut=one&regime=joint&outcome=c1")
+    profile, listed = html(client, f"/modality/{campaign.pk}/"), html(client, path)
 
-    assert words_of(listed).count("1–3 of 3") == 1
+    drawn = re.search(rf'<script id="plot-{chart}" type="application/json">(.*?)</script>', profile)
+    assert path in json.dumps(json.loads(drawn[1])["figure"]["data"])
+    assert words_of(listed).count(f"1–{n} of {n}") == 1
 
 
 def test_criterion_reading_and_scene_type_are_chosen_by_the_address():

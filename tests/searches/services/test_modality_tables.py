@@ -134,7 +134,9 @@ def test_a_system_of_which_too_few_runs_end_with_boxes_is_named_and_left_out():
     offer = campaign_offer(made)
 
     assert [slug for slug, _ in offer.suts] == ["seeing", "blind"]
-    assert left_out_sentence(offer).startswith("Blind one: fewer than 5 % of the runs end with boxes")
+    assert left_out_sentence(made, offer, Choice()).startswith(
+        "Blind one: fewer than 5 % of the runs end with boxes"
+    )
     family = families_of(made, Choice(), is_pooled=False)["asr_c1"]
     assert {one.sut for one in family.comparisons} == {"seeing"}
 
