@@ -37,8 +37,8 @@ def budget_chart(lines: Sequence[BudgetLine], regimes: Sequence[Regime], *, addr
                 "yaxis": NAMED_AXIS | {"autorange": "reversed"},
             },
         },
-        sentence=f"{strongest[0].title.capitalize()} takes most: {strongest[2]:.2f} of the budget in the regime "
-        f"{strongest[1]}."
+        sentence=f"{strongest[0].title.capitalize()} takes most: {strongest[2]:.2f} of the budget in the "
+        f"regime {strongest[1]}."
         if strongest
         else "No test case perturbs anything yet.",
         columns=(
