@@ -181,9 +181,14 @@ def added(amounts: Mapping[str, float]) -> dict[str, Any]:
 
 def spent_columns(sent: Sequence[SutReply]) -> dict[str, Any]:
     """Return the columns of a run that calls to its system add to; what was held for them is let go."""
+    return added(spent_amounts(sent)) | {"reserved_usd": 0.0}
+
+
+def spent_amounts(sent: Sequence[SutReply]) -> dict[str, float]:
+    """Return what calls add to the columns of a run."""
     sent = [reply for reply in sent if reply.n_attempts > 0]  # some fail before they are sent
     answered = [reply for reply in sent if not reply.is_call_error]
-    amounts = {
+    return {
         "n_calls": len(sent),
         "n_failed_calls": len(sent) - len(answered),
         "n_attempts": sum(reply.n_attempts for reply in sent),
@@ -192,7 +197,6 @@ def spent_columns(sent: Sequence[SutReply]) -> dict[str, Any]:
         "output_tokens": sum(reply.output_tokens or 0 for reply in sent),
         "spend_usd": sum(reply.cost_usd for reply in sent),
     }
-    return added(amounts) | {"reserved_usd": 0.0}
 
 
 def write_trials(run: SearchRun, live: LiveSearch, batch: Batch) -> dict[Key, Trial]:

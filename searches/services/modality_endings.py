@@ -49,7 +49,6 @@ class ModalityEnding:
             fidelities=self.fidelities,
         )
         if self.case is not None:
-            ModalityCase.objects.filter(modality_run__run=run, kind=self.case.kind).delete()
             self.case.save(force_insert=True)
 
 

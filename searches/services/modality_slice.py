@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from searches.enums import RunState
-from searches.models import CleanAnswer, SearchRun
+from searches.models import Campaign, CleanAnswer, SearchRun
 from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, outage_of
 from searches.services.kept_searches import keep
@@ -52,8 +52,19 @@ class ModalitySlice(Slice):
     """
 
     live: LiveModality
+    campaign: Campaign | None = None
     ask_seconds = 0.0  # of the last ask, in all
     search_seconds = 0.0  # of these without perturbing
+
+    def read(self) -> SearchRun:
+        """Return the row of the run as it stands; its campaign never changes and is read once."""
+        if self.campaign is None:
+            run = super().read()
+            self.campaign = run.campaign
+            return run
+        run = SearchRun.objects.select_related("sut").get(pk=self.lease.run_id)
+        run.campaign = self.campaign
+        return run
 
     def open(self, run: SearchRun) -> None:
         """Replay the stored evaluations, unless the run is in memory."""
