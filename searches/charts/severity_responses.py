@@ -198,7 +198,7 @@ def _layout(shown: Sequence[ResponseCurve], measure: _Measure, line: float | Non
         "yaxis": {"title": {"text": measure.axis}, "range": [0, 1.03], "nticks": 6},
         "shapes": shapes,
         "annotations": [
-            end_label(curve.title, curve.points[-1].severity, y=height)
+            end_label(curve.title, curve.points[-1].severity, y=height) | {"bgcolor": "$surface"}
             for curve, height in _end_heights(shown, measure)
         ],
     }

@@ -12,8 +12,10 @@ from searches.models import Campaign, ModalityRun
 from searches.services.modality_outcomes import FAILING_OUTCOMES, OUTCOMES, having_outcome, thresholds_of
 from searches.services.modality_tables import NO_STRATUM
 from searches.services.strategy_bars import operator_names, operator_title
+from vlmlab.web.asked import asked_number
 
 MOST_SHOWN = 60
+MOST_REPLICATES = 1000
 
 CRITERIA = {
     "c1": "Fails by C1: boxes below the threshold",
@@ -50,6 +52,7 @@ class ModalityRunFilter(django_filters.FilterSet):  # type: ignore[misc]  # djan
         label="Operator acting in the case",
         method="with_operator",
     )
+    replicate = django_filters.ChoiceFilter(empty_label="All replicates", label="Replicate", choices=[])
 
     class Meta:
         model = ModalityRun
@@ -68,6 +71,12 @@ class ModalityRunFilter(django_filters.FilterSet):  # type: ignore[misc]  # djan
         self.filters["stratum"].extra["choices"] = [
             (one or NO_STRATUM, one.replace("_", " ") or "No scene type") for one in strata
         ]
+        replicates = asked_number(str(campaign.plan.get("replicates", 1)), largest=MOST_REPLICATES) or 1
+        if replicates > 1:
+            named = [(str(number), f"Replicate {number + 1}") for number in range(replicates)]
+            self.filters["replicate"].extra["choices"] = named
+        else:
+            del self.filters["replicate"]
         labels = runs.values_list("label", flat=True).distinct().order_by("label")
         self.filters["label"].extra["choices"] = [(one, one) for one in labels]
 
@@ -83,13 +92,21 @@ class ModalityRunFilter(django_filters.FilterSet):  # type: ignore[misc]  # djan
     @property
     def is_narrowed(self) -> bool:
         """Whether any filter holds rows back."""
-        return any(self.form.cleaned_data.get(name) for name in self.filters) if self.form.is_bound else False
+        return bool(self._chosen)
 
     @property
     def query(self) -> str:
         """The filters as the part of an address behind ``?``; "" without any."""
-        values = {name: self.form.cleaned_data.get(name) for name in self.filters} if self.is_narrowed else {}
-        return urlencode({name: value for name, value in values.items() if value})
+        return urlencode(self._chosen)
+
+    @property
+    def _chosen(self) -> dict[str, object]:
+        """What of the address was understood, by name."""
+        if not self.form.is_bound:
+            return {}
+        self.form.is_valid()
+        values = {name: self.form.cleaned_data.get(name) for name in self.filters}
+        return {name: value for name, value in values.items() if value not in ("", None)}
 
     def in_stratum(self, rows: QuerySet[ModalityRun], name: str, value: str) -> QuerySet[ModalityRun]:
         """Keep runs on pictures of one scene type."""

@@ -29,8 +29,7 @@ END_WORDS: dict[str, str] = {
     "gave_up": "It gave up: so many evaluations without a failure were allowed, and no more.",
     "nothing_left": "There was nothing left to ask.",
     "unanswered": "Too many calls failed.",
-    "time": "Its time limit was reached.",
-    "cancelled": "A person ended it.",
+    "time_limit": "Its time limit was reached.",
 }
 """Reason that a run ended -> a sentence; what is not here is told as it is stored."""
 
@@ -99,7 +98,9 @@ class ModalityRunPage:
 
     @property
     def end_words(self) -> str:
-        """Why it ended; "" while it goes on."""
+        """Why it ended, as the engine told it, else in the words of the core; "" while it goes on."""
+        if self.run.run.ending:
+            return self.run.run.ending[0].upper() + self.run.run.ending[1:]
         reason = self.run.end_reason
         return END_WORDS.get(reason, reason.replace("_", " ").capitalize()) if reason else ""
 

@@ -9,7 +9,9 @@ from django.views.decorators.http import require_safe
 
 from searches.charts.strategy_convergence import descent_chart
 from searches.charts.strategy_front import front_chart
+from searches.enums import RunState
 from searches.filters.modality_runs import ModalityRunFilter
+from searches.forms.run import RaiseLimitForm
 from searches.models import Campaign, ModalityRun
 from searches.services import modality_evaluations, modality_run_lists, modality_run_pages, runs
 from searches.services.modality_inputs import evaluation_picture
@@ -77,6 +79,7 @@ def modality_run(request: HttpRequest, pk: int) -> HttpResponse:
         "is_unknown": bool(asked) and row is None,
         "charts": _charts(page, run.get_absolute_url()),
         "can_resume": run.run.state in runs.RESUMABLE,
+        "limit_form": RaiseLimitForm() if _is_out_of_money(run) else None,
     }
     response = render(request, "searches/modality_run.html", context)
     if run.run.is_final and is_fragment_request(request):
@@ -108,6 +111,10 @@ def _run(pk: int) -> ModalityRun:
     if run is None:
         raise Http404("no such run")
     return run
+
+
+def _is_out_of_money(run: ModalityRun) -> bool:
+    return run.run.is_halted_by_spending and run.run.state == RunState.PAUSED
 
 
 def _tabs(page: modality_run_pages.ModalityRunPage) -> list[tuple[str, str, int]]:

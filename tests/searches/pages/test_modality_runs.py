@@ -111,6 +111,35 @@ def test_the_list_can_be_narrowed_by_everything_that_a_mark_stands_for():
     assert list(shown.values()) == [[0], [0, 2], [1], [3], [0, 2], [1], [], [1, 3], [2], [1, 0, 2, 3]]
 
 
+def test_replicates_can_be_told_apart_where_there_are_several():
+    campaign = make_modality_campaign(make_seed_dataset(1), plan={"seed": 7, "replicates": 2})
+    make_grid(campaign, suts=[make_sut()], ended=lambda place: BROKEN, regimes=("image",), replicates=2)
+    client = browser_of(Role.RESEARCHER)
+
+    shown = {
+        value: [
+            line.row.replicate
+            for line in client.get(f"/modality/{campaign.pk}/runs/?replicate={value}").context["lines"]
+        ]
+        for value in ("", "0", "1", "2")
+    }
+
+    assert shown == {"": [0, 1], "0": [0], "1": [1], "2": [0, 1]}
+
+
+def test_a_run_that_its_spending_limit_halted_can_be_given_a_new_one():
+    _, (run,) = make_runs(1, ended=lambda place: Ending("unfinished", state="paused"))
+    path = f"/modality/runs/{run.run_id}/"
+    client = browser_of(Role.RESEARCHER)
+
+    before = html(client, path)
+    SearchRun.objects.filter(pk=run.run_id).update(is_halted_by_spending=True)
+    after = html(client, path)
+
+    assert "Set the limit and resume" not in before
+    assert f'action="/runs/{run.run_id}/raise-limit/"' in after
+
+
 def test_a_filter_that_names_nothing_of_the_campaign_is_told_and_left_out():
     campaign, _ = make_runs()
     client = browser_of(Role.RESEARCHER)
