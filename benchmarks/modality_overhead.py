@@ -17,6 +17,8 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -46,7 +48,16 @@ from django.test import Client
 from django.urls import reverse
 
 from searches.enums import MODALITY_METHOD, DatasetOrigin, RunState
-from searches.models import Campaign, Dataset, DatasetPicture, Evaluation, ModalityRun, SearchRun, User
+from searches.models import (
+    Campaign,
+    Dataset,
+    DatasetPicture,
+    Evaluation,
+    ModalityRun,
+    SearchRun,
+    SutRecord,
+    User,
+)
 from searches.services import modality_batches, modality_live, modality_slice
 from searches.services.blobs import store_blob
 from searches.services.leases import release_lease, take_lease
@@ -116,7 +127,7 @@ def make_dataset(n: int) -> tuple[Dataset, list[str]]:
     return dataset, [sha256_of(png) for png in pngs]
 
 
-def make_system(slug: str, digests: list[str], *, share: float) -> Any:
+def make_system(slug: str, digests: list[str], *, share: float) -> SutRecord:
     """Register a system that misses the bus in a share of the changed inputs."""
     right = [
         {"image_sha256": one, "prompt_contains": ["Find the bus in"], "answer": RIGHT} for one in digests
@@ -127,7 +138,7 @@ def make_system(slug: str, digests: list[str], *, share: float) -> Any:
     )
 
 
-def start(name: str, dataset: Dataset, sut: Any, *, seed: int, **values: Any) -> Campaign:
+def start(name: str, dataset: Dataset, sut: SutRecord, *, seed: int, **values: Any) -> Campaign:
     """Store a campaign of all three regimes."""
     kept = {*CHEAP_IMAGE, *CHEAP_TEXT}
     excluded = tuple(name for name in (*IMAGE_OPERATORS, *TEXT_OPERATORS) if name not in kept)
@@ -162,9 +173,8 @@ def measure_campaign(title: str, campaign: Campaign) -> tuple[str, float]:
     return row, per_evaluation
 
 
-def queue_up(campaign: Campaign, n: int) -> None:
-    """Fill the queue: the first runs of a campaign copied until ``n`` wait."""
-    sut, dataset = campaign.runs.first().sut, campaign.dataset
+def queue_up(campaign: Campaign, sut: SutRecord, dataset: Dataset, *, n: int) -> None:
+    """Store a campaign like another one with ``n`` waiting runs."""
     waiting = Campaign.objects.create(
         name=f"{n} waiting",
         method=MODALITY_METHOD,
@@ -222,11 +232,9 @@ def measure_queue(campaign: Campaign, client: Client, *, repeats: int) -> list[s
     }
     rows = []
     for name, address in addresses.items():
-        status = client.get(address).status_code
-        value = (
-            f"{median_ms(lambda address=address: client.get(address), repeats):.0f}" if status == 200 else "-"
-        )
-        rows.append(f"| page: {name} | {value} |")
+        if client.get(address).status_code != HTTPStatus.OK:
+            raise SystemExit(f"{address} cannot be shown")
+        rows.append(f"| page: {name} | {median_ms(partial(client.get, address), repeats):.0f} |")
     n = SearchRun.objects.filter(state=RunState.QUEUED).count()
     rows.append(f"| claim and release with {n:,} waiting | {median_ms(claim_and_release, 50):.2f} |")
     return rows
@@ -259,9 +267,9 @@ def report(n_seed_images: int, repeats: int) -> tuple[str, bool]:
     client = Client()
     client.force_login(person)
     short = Campaign.objects.get(name="Short")
-    queue_up(short, 200)
+    queue_up(short, weak, dataset, n=200)
     queue = measure_queue(short, client, repeats=repeats)
-    queue_up(short, 4800)
+    queue_up(short, weak, dataset, n=4800)
     claims = measure_queue(short, client, repeats=repeats)
     engine = "PostgreSQL" if "VLMLAB_BENCH_DATABASE_URL" in os.environ else "SQLite"
     what = "wall" if clock.now is time.perf_counter else "processor"

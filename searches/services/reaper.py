@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from searches.enums import JobKind, JobState, Queue, RunState
@@ -129,11 +128,25 @@ def _free_jobs(report: ReapReport) -> None:
     )
 
 
+def _silent_queues() -> set[str]:
+    """Return the queues in which runs wait and none was announced lately.
+
+    One run a queue carries the mark, the one that is claimed last: thousands may wait, and each round would
+    write all of them.
+    """
+    waiting = SearchRun.objects.filter(state=RunState.QUEUED)
+    told = waiting.filter(dispatched_at__gte=Now() - DISPATCH_AGAIN_AFTER)
+    of_all, of_told = (
+        set(rows.order_by().values_list("queue", flat=True).distinct()) for rows in (waiting, told)
+    )
+    for queue in of_all - of_told:
+        newest = waiting.filter(queue=queue).order_by("-pk").values_list("pk", flat=True)[:1]
+        waiting.filter(pk__in=list(newest)).update(dispatched_at=Now())
+    return of_all - of_told
+
+
 def _announce(report: ReapReport) -> None:
-    silent = Q(dispatched_at__isnull=True) | Q(dispatched_at__lt=Now() - DISPATCH_AGAIN_AFTER)
-    waiting = SearchRun.objects.filter(silent, state=RunState.QUEUED)
-    report.queues.update(waiting.values_list("queue", flat=True).distinct().order_by())
-    waiting.update(dispatched_at=Now())
+    report.queues.update(_silent_queues())
     report.queues.update(
         Job.objects.filter(state=JobState.QUEUED)
         .exclude(queue=Queue.RENDER)  # rendering workers poll: a message to them would never be read
