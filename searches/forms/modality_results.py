@@ -69,6 +69,14 @@ class ChoiceForm(forms.Form):
             field.choices = list(choices)
 
 
+def _likely_other(first: str, sides: Sequence[Side]) -> str:
+    """Return the side that a person most likely wants beside the first: on its dataset, if there is one."""
+    dataset = next((side.dataset_id for side in sides if side.key == first), None)
+    others = [side for side in sides if side.key != first]
+    others.sort(key=lambda side: side.dataset_id != dataset)  # keeps the newest first among equals
+    return others[0].key if others else ""
+
+
 class SidesForm(forms.Form):
     """Two systems of modality campaigns, criterion and reading."""
 
@@ -77,7 +85,7 @@ class SidesForm(forms.Form):
     criterion = forms.ChoiceField(label="Criterion", choices=CRITERIA, required=False)
     reading = forms.ChoiceField(label="Reading of replies", choices=READINGS, required=False)
 
-    def __init__(self, data: Mapping[str, Any] | None, *, sides: Sequence[Side]) -> None:
+    def __init__(self, data: Mapping[str, Any] | None, *, sides: Sequence[Side], first: str = "") -> None:
         super().__init__(data)
         self._sides = {side.key: side for side in sides}
         for name in ("a", "b"):
@@ -85,8 +93,8 @@ class SidesForm(forms.Form):
             if isinstance(field, forms.ChoiceField):
                 field.choices = [(side.key, side.title) for side in sides]
                 field.error_messages["invalid_choice"] = "This system has no such campaign (any more)."
-        if len(sides) > 1:
-            self.initial = {"b": sides[1].key}
+        known = first if first in self._sides else next(iter(self._sides), "")
+        self.initial = {"a": known, "b": _likely_other(known, sides)}
 
     @property
     def chosen(self) -> tuple[Side, Side]:

@@ -84,7 +84,8 @@ def modality_operators(request: HttpRequest, pk: int) -> HttpResponse:
 def modality_compare(request: HttpRequest) -> HttpResponse:
     """Show two systems of modality campaigns on common seed images, and claims on the first campaign."""
     sides = all_sides()
-    form = SidesForm(request.GET or None, sides=sides)
+    is_asked = bool(request.GET.get("a") and request.GET.get("b"))
+    form = SidesForm(request.GET if is_asked else None, sides=sides, first=request.GET.get("a", ""))
     context: dict[str, Any] = {"form": form, "sides": sides}
     if form.is_bound and form.is_valid():
         first, second = form.chosen

@@ -232,6 +232,22 @@ def test_two_systems_side_by_side():
     assert "the paper: significant in 12 of 16 pairs of system and scene type" in words
 
 
+def test_one_side_alone_is_put_in_and_another_on_its_dataset_offered():
+    other = campaign_of(breaks_by_image, pictures=1, sut="elsewhere")
+    dataset = make_seed_dataset(1)
+    for slug in ("a", "b"):
+        campaign = make_modality_campaign(dataset)
+        make_grid(campaign, suts=[make_sut(slug)], ended=lambda _: Ending())
+    newest = campaign_of(breaks_by_image, pictures=1, sut="newest")
+
+    page = html(browser_of(Role.RESEARCHER), f"/modality/compare/?a={campaign.pk}:b")
+
+    chosen = re.findall(r'<option value="([^"]+)" selected>', page)
+    assert chosen[:2] == [f"{campaign.pk}:b", f"{campaign.pk - 1}:a"]
+    assert "Choose two systems" in page
+    assert [f"{one.pk}:" in page for one in (other, newest)] == [True, True]
+
+
 def test_a_side_that_is_gone_is_told_at_its_field():
     campaign = campaign_of(breaks_by_image)
 
