@@ -1,5 +1,6 @@
 """What the list of modality campaigns and the page that starts one show."""
 
+import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,6 +77,7 @@ class PlannedSeed:
     stratum: str
 
 
+_rates_lock = threading.Lock()
 _known_rates: dict[tuple[int, datetime, str], tuple[RegimeRate, ...]] = {}
 """What finished campaigns came to, by campaign and the states of its runs; numbers do not change at rest."""
 
@@ -145,13 +147,17 @@ def _rates(
 ) -> dict[int, tuple[RegimeRate, ...]]:
     """Return failures by regime of each campaign; those that have not moved since are remembered."""
     keys = {one.pk: (one.pk, one.created_at, repr(sorted(states[one.pk].items()))) for one in campaigns}
-    missing = [one for one in campaigns if keys[one.pk] not in _known_rates]
+    with _rates_lock:
+        known = {pk: _known_rates[key] for pk, key in keys.items() if key in _known_rates}
+    missing = [one for one in campaigns if one.pk not in known]
     if missing:
-        while len(_known_rates) > KEPT_RATES:
-            _known_rates.pop(next(iter(_known_rates)), None)
         counted = _counted_rates(missing)
-        _known_rates.update({keys[one.pk]: counted.get(one.pk, ()) for one in missing})
-    return {one.pk: _known_rates.get(keys[one.pk], ()) for one in campaigns}
+        known |= {one.pk: counted.get(one.pk, ()) for one in missing}
+        with _rates_lock:
+            if len(_known_rates) > KEPT_RATES:
+                _known_rates.clear()
+            _known_rates.update({keys[pk]: rates for pk, rates in known.items()})
+    return known
 
 
 def _counted_rates(campaigns: Sequence[Campaign]) -> dict[int, tuple[RegimeRate, ...]]:
