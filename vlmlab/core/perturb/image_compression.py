@@ -4,6 +4,7 @@ import io
 from functools import cache
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit, size_of
@@ -11,13 +12,17 @@ from vlmlab.core.perturb.image_pixelwise import PixelOperator
 
 
 @cache
-def _standard_tables() -> tuple[tuple[int, ...], ...]:
-    """Return the quantiser's tables of ITU-T T.81, annex K, which encoders use unchanged at quality 50."""
+def _standard_tables() -> npt.NDArray[np.float64]:
+    """Return the quantiser's tables of ITU-T T.81, annex K, which encoders use unchanged at quality 50.
+
+    Returns:
+        ``(2, 64)``: brightness and colours.
+    """
     buffer = io.BytesIO()
     Image.new("RGB", (8, 8)).save(buffer, "JPEG", quality=50)
     with Image.open(buffer, formats=("JPEG",)) as image:
         tables: dict[int, list[int]] = getattr(image, "quantization", {})
-    return tuple(tuple(tables[number]) for number in sorted(tables))
+    return np.array([tables[number] for number in sorted(tables)], dtype=np.float64)
 
 
 def jpeg_compression(image: Pixels, quantiser: float, _rng: np.random.Generator) -> Pixels:
@@ -25,7 +30,7 @@ def jpeg_compression(image: Pixels, quantiser: float, _rng: np.random.Generator)
 
     Quality q of the usual encoders is 50 / q below 50 and 2 - q / 50 above; colours have half resolution.
     """
-    scaled = [[min(255, max(1, round(step * quantiser))) for step in table] for table in _standard_tables()]
+    scaled = np.rint(_standard_tables() * quantiser).clip(1, 255).astype(np.int64).tolist()
     buffer = io.BytesIO()
     Image.fromarray(image).save(buffer, "JPEG", qtables=scaled, subsampling="4:2:0")
     with Image.open(buffer, formats=("JPEG",)) as stored:
