@@ -144,10 +144,10 @@ class CasePage:
         system, changed = self.run.sut.name, _changed(self.case)
         if self.case.status != AnswerKind.BOXES:
             word = "an empty answer" if self.case.status == AnswerKind.EMPTY else "no readable boxes"
-            return f"{system} finds {self._wanted} at IoU {clean:.2f}; with {changed} it gives {word}."
+            return f"{system} finds {self._wanted} at IoU {clean:.3f}; with {changed} it gives {word}."
         verb = "falls to" if self.outcome == "below" else "holds at"
         return (
-            f"{system} finds {self._wanted} at IoU {clean:.2f}; with {changed} it {verb} {self.case.iou:.2f}."
+            f"{system} finds {self._wanted} at IoU {clean:.3f}; with {changed} it {verb} {self.case.iou:.3f}."
         )
 
     @property

@@ -61,7 +61,7 @@ def test_both_pictures_stand_side_by_side_with_boxes_of_truth_and_answers():
     assert 'class="bx clean" x="8.0"' in page  # the clean answer, dashed
     assert 'class="bx given" x="4.0"' in page  # the perturbed answer, dotted
     assert 'alt="Perturbed picture, 1 true box and 1 box of the perturbed answer"' in page
-    assert "Pocket finds “cup” at IoU 0.90; with fog 0.40 and keyboard typo 0.20 it falls to 0.20." in page
+    assert "Pocket finds “cup” at IoU 0.900; with fog 0.40 and keyboard typo 0.20 it falls to 0.200." in page
 
 
 def test_a_picture_whose_file_is_gone_is_told():

@@ -86,10 +86,10 @@ def test_the_head_says_what_happened():
     empty = case_page(find_case(ModalityCase.objects.filter(status="empty").first().pk))
 
     assert below.sentence == (
-        "Pocket finds “cup” at IoU 0.90; with fog 0.40 and keyboard typo 0.20 it falls to 0.20."
+        "Pocket finds “cup” at IoU 0.900; with fog 0.40 and keyboard typo 0.20 it falls to 0.200."
     )
     assert (
-        empty.sentence == "Other finds “cup” at IoU 0.90; with no operator acting it gives an empty answer."
+        empty.sentence == "Other finds “cup” at IoU 0.900; with no operator acting it gives an empty answer."
     )
 
 
