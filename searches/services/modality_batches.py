@@ -12,7 +12,7 @@ from searches.services.modality_live import LiveModality
 from searches.services.sut_signals import progressed
 from searches.services.suts import LoadedSut
 from vlmlab.core.images import sha256_of
-from vlmlab.core.most.evaluate import BoxAnswer, read_answer
+from vlmlab.core.most.evaluate import BoxAnswer
 from vlmlab.core.most.types import FloatArray, Query
 from vlmlab.core.suts.base import SutReply, SutRequest
 
@@ -150,7 +150,9 @@ def answer_questions(
     samples = []
     for i, question in enumerate(questions):
         reply = fresh[i] if i in fresh else cached[keys[i]]
-        answer = read_answer(reply, truth=question.truth, convention=live.asking.convention, image_size=size)
+        answer = live.method.read(
+            reply, truth=question.truth, convention=live.asking.convention, image_size=size
+        )
         samples.append(AnsweredQuestion(reply, answer, keys[i], i not in fresh, is_same_system))
     change = "" if is_same_system else sut.info.details.get("batch size", "its identity changed")
     return ModalityBatch(tuple(samples), time.monotonic() - started, sut.fingerprint, change)

@@ -13,12 +13,12 @@ from searches.services.seed_inputs import seed_image_of
 from searches.services.suts import asking_of
 from searches.services.word_tables import operators_of
 from vlmlab.core.errors import ConfigError
+from vlmlab.core.methods import MODALITY_METHODS, ModalityEntry
 from vlmlab.core.most.admission import FidelityMemory
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.evaluate import Perturber, SeedImage
 from vlmlab.core.most.outcomes import is_eligible
 from vlmlab.core.most.prompt_embedding import Floats, prompt_embedder
-from vlmlab.core.most.search import build_search, build_space
 from vlmlab.core.most.strategy_search import StrategySearch
 from vlmlab.core.most.types import AnswerStatus, Fidelity, Outcome, Query, Strategy
 from vlmlab.core.perturb import IMAGE_OPERATORS
@@ -66,6 +66,7 @@ class LiveModality:
     Attributes:
         run_id: the run.
         step: as of which step.
+        method: what its campaign is searched with.
         place: its place in the grid of the campaign.
         config: its settings.
         asking: how the system is asked.
@@ -80,6 +81,7 @@ class LiveModality:
 
     run_id: int
     step: int
+    method: ModalityEntry
     place: ModalityRun
     config: MostConfig
     asking: AskingParams
@@ -120,7 +122,7 @@ class LiveModality:
         with self.perturbing.running():  # how far operators may go is found by perturbing
             target = self.perturber.target(clean_iou=clean.iou, fidelity=self.memory)
         seed = derive_seed(self.run_seed, "search", self.seed_image.image_id, self.place.regime)
-        self.search = build_search(self.config, target=target, run_seed=seed)
+        self.search = self.method.build_search(self.config, target=target, run_seed=seed)
 
 
 def asked_in(asking: AskingParams) -> str:
@@ -135,8 +137,8 @@ def most_config_of(run: SearchRun) -> MostConfig:
         ConfigError: this version does not understand them.
     """
     try:
-        return MostConfig.model_validate(run.campaign.config)
-    except ValueError as error:
+        return MODALITY_METHODS[run.campaign.method].config_type.model_validate(run.campaign.config)
+    except (KeyError, ValueError) as error:
         raise ConfigError(
             "This version of the lab does not understand the stored settings of this run.",
             hint="Copy its settings and start a new search with them.",
@@ -162,12 +164,12 @@ def _replayed(run: SearchRun) -> LiveModality:
     seed_image = seed_image_of(
         place.picture, place.label, asking=asking, protect_format=config.protect_format
     )
-    operators = operators_of(config)
-    perturber = Perturber(
+    operators, method = operators_of(config), MODALITY_METHODS[run.campaign.method]
+    perturber = method.make_perturber(
         seed_image,
-        space=build_space(
+        space=method.build_space(
             config,
-            regime=place.regime,  # type: ignore[arg-type]  # only regimes are stored
+            regime=place.regime,
             image_operators=tuple(IMAGE_OPERATORS),
             text_operators=tuple(operators),
         ),
@@ -179,7 +181,9 @@ def _replayed(run: SearchRun) -> LiveModality:
     perturbing = Stopwatch()
     known = {row.outcome.query.strategy: row.outcome.fidelity for row in rows}
     memory = FidelityMemory(_TimedFidelity(perturber, perturbing), known=known)
-    live = LiveModality(run.pk, run.step, place, config, asking, run.run_seed, perturber, memory, perturbing)
+    live = LiveModality(
+        run.pk, run.step, method, place, config, asking, run.run_seed, perturber, memory, perturbing
+    )
     for row in rows:
         if row.outcome.status.is_answer:
             live.answered_at[row.outcome.query.strategy] = row.place

@@ -186,6 +186,7 @@ def test_a_run_that_loses_the_race_for_the_clean_answer_reads_the_winners(monkey
         {"algorithm": "random", "early_stop": False},
         {"algorithm": "nsga2", "population_size": 8, "generations": 2, "early_stop": False},
         {"algorithm": "random", "fidelity_first": False, "regimes": ("joint",)},
+        {"algorithm": "sweep", "early_stop": False},
     ],
 )
 def test_slices_in_fresh_processes_end_like_one_undisturbed_run(config):
