@@ -20,7 +20,7 @@ HELD_STATES = (RunState.RUNNING, RunState.CANCELLING)
 WORKED_STATES = (*HELD_STATES, RunState.PAUSED)
 """A worker may still have a batch in hand; it is renewed so that what the batch can cost stays held."""
 
-CLAIM_TRIES = 5
+CLAIM_TRIES = 20  # each try that fails is a claim of another worker
 
 LONG_KINDS = (JobKind.MAKE_DATASET, JobKind.IMPORT_SEEDS, JobKind.WORD_TABLE, JobKind.MINIMIZE_CASE)
 """Jobs of minutes or hours, done in slices: nobody waits at a page for them, so they take turns with runs."""
