@@ -53,7 +53,7 @@ def modality_clone(request: HttpRequest, pk: int) -> HttpResponse:
 def modality_estimate(request: HttpRequest) -> HttpResponse:
     """Draw the estimate for the form as it stands (fetched while it changes)."""
     form = ModalityForm(request.GET)
-    return render(request, "searches/modality_estimate.html", {"form": form} | _plan(form))
+    return render(request, "searches/modality_estimate_parts.html", {"form": form} | _plan(form))
 
 
 @require_safe
