@@ -90,6 +90,11 @@ class ModalityRunFilter(django_filters.FilterSet):  # type: ignore[misc]  # djan
         ]
 
     @property
+    def has_all_replicates(self) -> bool:
+        """Whether places stand here several times, of which figures count one at a time."""
+        return "replicate" in self.filters and "replicate" not in self._chosen
+
+    @property
     def is_narrowed(self) -> bool:
         """Whether any filter holds rows back."""
         return bool(self._chosen)

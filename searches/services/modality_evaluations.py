@@ -92,7 +92,7 @@ class RunPoints:
 
 @dataclass(frozen=True)
 class EvaluationLine:
-    """One row of the table."""
+    """One row of the table; ``bars`` has the acting operators, the strongest first."""
 
     point: Point
     row: Evaluation
@@ -171,7 +171,8 @@ def evaluation_lines(
             row = found.get((point.step, point.position))
             if row is not None:
                 bars = strategy_bars(named_severities(row.strategy, operators))
-                lines.append(EvaluationLine(point, row, bars))
+                strongest_first = sorted(bars, key=lambda bar: -bar.severity)
+                lines.append(EvaluationLine(point, row, strongest_first))
     return lines
 
 

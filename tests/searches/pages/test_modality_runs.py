@@ -125,6 +125,8 @@ def test_replicates_can_be_told_apart_where_there_are_several():
     }
 
     assert shown == {"": [0, 1], "0": [0], "1": [1], "2": [0, 1]}
+    assert "Figures count one replicate at a time" in html(client, f"/modality/{campaign.pk}/runs/")
+    assert "Figures count" not in html(client, f"/modality/{campaign.pk}/runs/?replicate=1")
 
 
 def test_a_run_that_its_spending_limit_halted_can_be_given_a_new_one():
