@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
+from PIL.JpegImagePlugin import JpegImageFile
 
 from vlmlab.core.perturb.image_operator import Pixels, Quantity, pixels_per_unit, size_of
 from vlmlab.core.perturb.image_pixelwise import PixelOperator
@@ -33,8 +34,9 @@ def jpeg_compression(image: Pixels, quantiser: float, _rng: np.random.Generator)
     scaled = np.rint(_standard_tables() * quantiser).clip(1, 255).astype(np.int64).tolist()
     buffer = io.BytesIO()
     Image.fromarray(image).save(buffer, "JPEG", qtables=scaled, subsampling="4:2:0")
-    with Image.open(buffer, formats=("JPEG",)) as stored:
-        return np.array(stored)
+    buffer.seek(0)
+    with JpegImageFile(buffer) as stored:  # ours: nothing about it is in doubt
+        return np.frombuffer(bytearray(stored.tobytes()), dtype=np.uint8).reshape(image.shape)
 
 
 def pixelate(image: Pixels, block: float, _rng: np.random.Generator) -> Pixels:
