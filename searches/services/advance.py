@@ -18,11 +18,12 @@ from searches.services.outages import is_unanswered, note_unanswered
 from searches.services.paid_answers import keeping_paid
 from searches.services.prerender import withdraw
 from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
-from searches.services.slice_ends import SliceEnd
+from searches.services.slice_ends import SliceEnd, halt
 from searches.services.slices import Slice, check_same_sut, never, work_through
 from searches.services.spending import reserve
 from searches.services.suts import LoadedSut, asking_of, load_sut
 from searches.services.tallies import tally_batch
+from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.types import Outcome, Query
 
 __all__ = ["SLICES", "ConceptSlice", "SliceEnd", "advance_run", "never"]
@@ -46,7 +47,14 @@ def advance_run(
         should_stop: asked between pictures; the batch in hand is dropped and asked again later.
         should_yield: asked between batches; the run goes back into the queue.
     """
-    work = SLICES[lease.method](
+    slice_of_method = SLICES.get(lease.method)
+    if slice_of_method is None:
+        error = VlmLabError(
+            f"This version of the lab knows no method called “{lease.method}”.",
+            hint="Its results stay readable; start a new search with a method of this version.",
+        )
+        return halt(lease, error, to=RunState.FAILED)
+    work = slice_of_method(
         lease, slice_seconds=slice_seconds, should_stop=should_stop, should_yield=should_yield
     )
     end = work_through(work)

@@ -201,6 +201,17 @@ def test_settings_of_another_version_fail_the_run_with_a_sentence():
     assert run.hint == "Copy its settings and start a new run with them."
 
 
+def test_a_method_of_another_version_fails_the_run_with_a_sentence():
+    run = start_run()
+    run.campaign.method = "forgotten"
+    run.campaign.save()
+
+    end = advance(run)
+
+    assert (end, run.state) == (SliceEnd.FAILED, RunState.FAILED)
+    assert run.error == "This version of the lab knows no method called “forgotten”."
+
+
 def test_stored_samples_that_the_search_would_not_ask_fail_the_run():
     run = start_run(inference_budget=40)
     advance(run, slice_seconds=0)
