@@ -148,7 +148,7 @@ def test_a_case_that_holds_cannot_be_made_minimal_and_says_so():
     page = html(client, f"/modality/cases/{case.pk}/")
     refused = client.post(f"/modality/cases/{case.pk}/minimize/", follow=True).content.decode()
 
-    assert "This case is no failure, so there is nothing to shrink." in page
+    assert "Only boxes below the threshold on an input that is close enough can be made minimal." in page
     assert "Only a failure that a run returned can be made minimal." in refused
 
 
