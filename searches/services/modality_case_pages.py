@@ -22,8 +22,8 @@ from vlmlab.web.numbers import write_many
 
 REASONS: dict[str, str] = {
     "failure": "Of the failures that no other failure beats in f1, f2 and f3, this one has the highest SWTD.",
-    "closest": "The run found no boxes below the threshold on an input that is close enough to the clean one. "
-    "Of the answers to such inputs, this one lost most.",
+    "closest": "The run found no boxes below the threshold on an input that is close enough to the clean "
+    "one. Of the answers to such inputs, this one lost most.",
     "unfaithful": "No input was close enough to the clean one. Of all answers, this one lost most.",
     "minimal": "The failure above with the fewest operators and the lowest severities that still fail.",
 }
