@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from searches.enums import AnswerKind, CaseKind
 from searches.models import Blob, ModalityCase, ModalityRun
+from searches.services.modality_case_numbers import Number, case_numbers
 from searches.services.modality_inputs import as_boxes, read_again
 from searches.services.modality_outcomes import OUTCOME_TONES, OUTCOMES, outcome_of, thresholds_of
 from searches.services.modality_run_pages import clean_picture, drawn
@@ -28,16 +29,6 @@ REASONS: dict[str, str] = {
     "minimal": "The failure above with the fewest operators and the lowest severities that still fail.",
 }
 """Why this answer is the case -> a sentence."""
-
-
-@dataclass(frozen=True)
-class Number:
-    """One number of a case: its name, its value as text, and what it means."""
-
-    name: str
-    value: str
-    meaning: str
-    is_bad: bool = False
 
 
 @dataclass(frozen=True)
@@ -198,7 +189,7 @@ def case_page(case: ModalityCase) -> CasePage:
             perturbed=_perturbed(case),
             bars=strategy_bars(case.severities, before=before),
             diff=prompt_diff(run.clean_answer.prompt if run.clean_answer else case.prompt, case.prompt),
-            numbers=_numbers(case, thresholds),
+            numbers=case_numbers(case, thresholds),
             criteria=[_criterion(one, case, thresholds) for one in FailureCriterion],
             reading=read_again(run, case),
             paired=paired_lines(run, iou_threshold=thresholds.iou),
@@ -265,58 +256,6 @@ def _criterion(one: FailureCriterion, case: ModalityCase, thresholds: Thresholds
         strict=one.is_met(AnswerStatus(case.status), case.iou, iou_threshold=thresholds.iou),
         lenient=one.is_met(lenient_status, lenient_iou, iou_threshold=thresholds.iou),
     )
-
-
-def _numbers(case: ModalityCase, thresholds: Thresholds) -> list[Number]:
-    spent = "until the run ended" if case.kind == CaseKind.RETURNED else "to shrink it"
-    return [
-        *_answer_numbers(case, thresholds),
-        *_input_numbers(case, thresholds),
-        Number("b_I", f"{case.image_budget:.3f}", "sum of the severities of image operators"),
-        Number("b_T", f"{case.text_budget:.3f}", "sum of the severities of text operators"),
-        Number("b_I + b_T", f"{case.total_budget:.3f}", "the perturbation budget that it spends"),
-        Number("Evaluations", f"{case.evaluations:,}", f"answers that were taken {spent}"),
-    ]
-
-
-def _answer_numbers(case: ModalityCase, thresholds: Thresholds) -> list[Number]:
-    clean = case.modality_run.clean_answer
-    has_boxes = case.status == AnswerKind.BOXES
-    iou = f"{case.iou:.3f}" if has_boxes else f"0 ({case.get_status_display().lower()})"
-    return [
-        Number(
-            "IoU, clean", f"{clean.iou:.3f}" if clean else "–", "set IoU of the clean answer and the truth"
-        ),
-        Number(
-            "IoU, perturbed",
-            iou,
-            f"set IoU of this answer and the moved truth; below {thresholds.iou:g} fails",
-            is_bad=has_boxes and case.iou < thresholds.iou,
-        ),
-        Number("f1", f"{case.f1:.3f}", "share of the clean IoU that is left; 0 without boxes"),
-        Number("SWTD", f"{case.swtd:.3f}", "1: all lost and nothing changed; 0.5: nothing happened"),
-        Number("SWTD, mean", f"{case.swtd_mean:.3f}", "the same with the mean of both changes"),
-    ]
-
-
-def _input_numbers(case: ModalityCase, thresholds: Thresholds) -> list[Number]:
-    limit, text_limit = thresholds.image_distance, thresholds.prompt_distance
-    return [
-        Number(
-            "f2",
-            f"{case.f2:.3f}",
-            f"distance of the pictures; a failure has at most {limit:g}",
-            is_bad=case.f2 > limit,
-        ),
-        Number(
-            "f3",
-            f"{case.f3:.3f}",
-            f"distance of the prompts; a failure has at most {text_limit:g}",
-            is_bad=case.f3 > text_limit,
-        ),
-        Number("MS-SSIM", f"{case.ms_ssim:.3f}", "how alike the pictures look; 1 where untouched"),
-        Number("NED", f"{case.ned:.3f}", "edit distance of the prompts; 0 where untouched"),
-    ]
 
 
 def _changed(case: ModalityCase) -> str:
