@@ -189,8 +189,10 @@ def search_of(
     while batch := search.ask():
         search.tell(answered(pocket, perturber, batch, watches))
         batches += 1
-    case = search.returned_case(lambda outcome: perturber.swtd(outcome, clean_iou=clean.iou))
-    assert case is not None
+    with watches[0]:  # likeness is measured beside perturbing
+        case = search.returned_case(lambda outcome: perturber.swtd(outcome, clean_iou=clean.iou))
+        assert case is not None
+        swtd = perturber.swtd(case.outcome, clean_iou=clean.iou)
     perturbing, inference = (watch.seconds for watch in watches)
     severities = zip(space.operators, case.outcome.query.strategy, strict=True)
     bench = BenchResult(
@@ -204,7 +206,7 @@ def search_of(
         fidelities=memory.measured,
         end_reason=str(search.end_reason),
         strategy={name: severity for name, severity in severities if severity > 0.0},
-        swtd=perturber.swtd(case.outcome, clean_iou=clean.iou),
+        swtd=swtd,
         own_seconds=time.perf_counter() - started - perturbing - inference,
     )
     return PocketResult(bench, perturbing, inference)
