@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.db import models, transaction
+from django.db import transaction
 from django.db.models.functions import Now
-from django.utils.dateparse import parse_datetime
 
 from searches.enums import RunState
 from searches.models import Campaign, Finding, RunEvent, Sample, SearchRun, SutRecord, Trial
 from searches.services.blobs import blob_path, digest_of, store_blob
 from searches.services.sample_calibration import load_calibration
+from searches.services.sample_rows import columns_of, dated
 from searches.services.suts import asking_of, register_sut
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.suts.asking import AskingParams
@@ -141,17 +141,18 @@ def dump_run(run: SearchRun, *, folder: Path, pictures: int) -> Path:
     content = {
         "format": FORMAT,
         "sut": {"slug": run.sut.slug},
-        "campaign": _columns(run.campaign) | {"is_sample": True},
-        "run": _columns(run),
-        "trials": [_columns(trial) for trial in trials],
+        "campaign": columns_of(run.campaign, left_out=LEFT_OUT) | {"is_sample": True},
+        "run": columns_of(run, left_out=LEFT_OUT),
+        "trials": [columns_of(trial, left_out=LEFT_OUT) for trial in trials],
         "samples": [
-            _columns(sample) | {"trial": places[sample.trial_id]}
+            columns_of(sample, left_out=LEFT_OUT) | {"trial": places[sample.trial_id]}
             for sample in run.samples.order_by("step", "position")
         ],
         "findings": [
-            _columns(finding) | {"trial": places[finding.trial_id]} for finding in run.findings.order_by("id")
+            columns_of(finding, left_out=LEFT_OUT) | {"trial": places[finding.trial_id]}
+            for finding in run.findings.order_by("id")
         ],
-        "events": [_columns(event) for event in run.events.order_by("id")],
+        "events": [columns_of(event, left_out=LEFT_OUT) for event in run.events.order_by("id")],
     }
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
     for old in (folder / "pictures").glob("*.png"):
@@ -174,14 +175,14 @@ def load_run(content: dict[str, Any], *, pictures: Path) -> SearchRun:
         raise VlmLabError("The sample run was written by another version.", hint="Write it again.")
     sut = SutRecord.objects.get(slug=content["sut"]["slug"])
     campaign = Campaign.objects.create(**content["campaign"])
-    run = SearchRun.objects.create(campaign=campaign, sut=sut, **_dated(SearchRun, content["run"]))
+    run = SearchRun.objects.create(campaign=campaign, sut=sut, **dated(SearchRun, content["run"]))
     trials = Trial.objects.bulk_create(Trial(run=run, **row) for row in content["trials"])
     Sample.objects.bulk_create(_rows_of_trials(Sample, run, trials, content["samples"]), batch_size=500)
     findings = _rows_of_trials(Finding, run, trials, content["findings"])
     for finding in findings:
         finding.sut = sut
     Finding.objects.bulk_create(findings)
-    RunEvent.objects.bulk_create(RunEvent(run=run, **_dated(RunEvent, row)) for row in content["events"])
+    RunEvent.objects.bulk_create(RunEvent(run=run, **dated(RunEvent, row)) for row in content["events"])
     for path in sorted(pictures.glob("*.png")):
         png = path.read_bytes()
         if digest_of(png) == path.stem:
@@ -194,19 +195,6 @@ def _rows_of_trials(
     model: type[RowT], run: SearchRun, trials: Sequence[Trial], rows: list[dict[str, Any]]
 ) -> list[RowT]:
     return [model(run=run, **row | {"trial": trials[row["trial"]]}) for row in rows]
-
-
-def _columns(row: models.Model) -> dict[str, Any]:
-    fields = [field for field in row._meta.concrete_fields if field.name not in LEFT_OUT]
-    return {field.name: field.value_from_object(row) for field in fields}
-
-
-def _dated(model: type[models.Model], values: dict[str, Any]) -> dict[str, Any]:
-    dates = {field.name for field in model._meta.concrete_fields if isinstance(field, models.DateTimeField)}
-    return {
-        name: parse_datetime(value) if name in dates and isinstance(value, str) else value
-        for name, value in values.items()
-    }
 
 
 def _chosen_pictures(run: SearchRun, limit: int) -> list[str]:

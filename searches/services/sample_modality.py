@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from django.db import models, transaction
 from django.db.models.functions import Now
-from django.utils.dateparse import parse_datetime
 
 from searches.enums import FINAL_STATES, MODALITY_METHOD
 from searches.models import (
@@ -22,11 +21,14 @@ from searches.models import (
     SutRecord,
 )
 from searches.services.blobs import blob_path, digest_of, store_blob
+from searches.services.sample_data import FOLDER
+from searches.services.sample_rows import columns_of, dated
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.numbers import write_many
 
-FIXTURE = "modality.json.gz"
-PICTURES = "modality_pictures"
+PROFILE_FOLDER = FOLDER / "profiles"
+FIXTURE = "campaign.json.gz"
+PICTURES = "pictures"
 FORMAT = 1
 WRITTEN_AT_ONCE = 500
 RowT = TypeVar("RowT", bound=models.Model)
@@ -43,7 +45,7 @@ def dump_campaign(campaign: Campaign, *, folder: Path, pictures: int) -> Path:
 
     Args:
         campaign: all of its runs have ended.
-        folder: where ``modality.json.gz`` and ``modality_pictures/`` go.
+        folder: where ``campaign.json.gz`` and ``pictures/`` go; one folder a campaign.
         pictures: how many perturbed pictures to ship at most; the others are made again when they are shown.
 
     Raises:
@@ -61,31 +63,32 @@ def dump_campaign(campaign: Campaign, *, folder: Path, pictures: int) -> Path:
     return path
 
 
-def load_campaign(folder: Path) -> str:
-    """Make the rows of the sample campaign; what is there already stays as it is.
+def load_profiles(folder: Path = PROFILE_FOLDER) -> list[str]:
+    """Make the rows of the sample campaigns; what is there already stays as it is.
 
     Returns:
-        One sentence on what was done or left out.
+        One sentence for each on what was done or left out.
     """
-    path = folder / FIXTURE
-    if not path.exists():
-        return ""
+    return [_load_profile(path) for path in sorted(folder.glob(f"*/{FIXTURE}"))]
+
+
+def _load_profile(path: Path) -> str:
     content = json.loads(gzip.decompress(path.read_bytes()))
     if content.get("format") != FORMAT:
-        return "The sample profile was written by another version and is left out."
+        return f"The sample profile in {path.parent.name} was written by another version and is left out."
     name = content["campaign"]["name"]
     if Campaign.objects.filter(is_sample=True, method=MODALITY_METHOD, name=name).exists():
-        return "The sample profile is there already."
+        return f"The sample profile “{name}” is there already."
     dataset = Dataset.objects.filter(slug=content["dataset"], is_sample=True).first()
     suts = {row.slug: row for row in SutRecord.objects.filter(slug__in=content["suts"], is_sample=True)}
     if dataset is None or len(suts) < len(content["suts"]):
-        return "The sample profile is left out: its seed images or its systems are not those of the lab."
+        return f"The sample profile “{name}” is left out: its seed images or systems are others."
     _load(content, dataset=dataset, suts=suts)
-    for picture in sorted((folder / PICTURES).glob("*.png")):
+    for picture in sorted((path.parent / PICTURES).glob("*.png")):
         png = picture.read_bytes()
         if digest_of(png) == picture.stem:
             store_blob(png)
-    return f"Sample profile loaded: {write_many(len(content['runs']), 'run')}."
+    return f"Sample profile “{name}” loaded: {write_many(len(content['runs']), 'run')}."
 
 
 def _content(campaign: Campaign) -> dict[str, Any]:
@@ -97,9 +100,10 @@ def _content(campaign: Campaign) -> dict[str, Any]:
         "format": FORMAT,
         "dataset": dataset.slug if dataset else "",
         "suts": sorted({run.sut.slug for run in runs}),
-        "campaign": _columns(campaign) | {"is_sample": True},
+        "campaign": columns_of(campaign, left_out=LEFT_OUT) | {"is_sample": True},
         "cleans": [
-            _columns(clean) | {"sut": clean.sut.slug, "picture": clean.picture.order} for clean in cleans
+            columns_of(clean, left_out=LEFT_OUT) | {"sut": clean.sut.slug, "picture": clean.picture.order}
+            for clean in cleans
         ],
         "runs": [_run_content(run, places) for run in runs],
     }
@@ -111,12 +115,12 @@ def _run_content(run: SearchRun, cleans: Mapping[int, int]) -> dict[str, Any]:
     places = {row.pk: place for place, row in enumerate(evaluations)}
     return {
         "sut": run.sut.slug,
-        "row": _columns(run),
-        "modality": _columns(modality)
+        "row": columns_of(run, left_out=LEFT_OUT),
+        "modality": columns_of(modality, left_out=LEFT_OUT)
         | {"picture": modality.picture.order, "clean": cleans.get(modality.clean_answer_id or 0)},
         "evaluations": [_changed(row) for row in evaluations],
         "cases": [
-            _columns(case) | {"evaluation": places.get(case.evaluation_id or 0)}
+            columns_of(case, left_out=LEFT_OUT) | {"evaluation": places.get(case.evaluation_id or 0)}
             for case in modality.cases.order_by("id")
         ],
     }
@@ -134,12 +138,12 @@ def _changed(row: Evaluation) -> dict[str, Any]:
 
 @transaction.atomic
 def _load(content: dict[str, Any], *, dataset: Dataset, suts: Mapping[str, SutRecord]) -> None:
-    campaign = Campaign.objects.create(dataset=dataset, **_dated(Campaign, content["campaign"]))
+    campaign = Campaign.objects.create(dataset=dataset, **dated(Campaign, content["campaign"]))
     pictures = dict(dataset.pictures.values_list("order", "pk"))
     cleans = [CleanAnswer(campaign=campaign, **_placed(row, suts, pictures)) for row in content["cleans"]]
     CleanAnswer.objects.bulk_create(cleans, batch_size=WRITTEN_AT_ONCE)
     runs = [
-        SearchRun(campaign=campaign, sut=suts[one["sut"]], **_dated(SearchRun, one["row"]))
+        SearchRun(campaign=campaign, sut=suts[one["sut"]], **dated(SearchRun, one["row"]))
         for one in content["runs"]
     ]
     SearchRun.objects.bulk_create(runs, batch_size=WRITTEN_AT_ONCE)
@@ -185,19 +189,6 @@ def _dump_pictures(campaign: Campaign, folder: Path, limit: int) -> None:
     shown = [sha for sha in cases.values_list("image_sha256", flat=True) if blob_path(sha).exists()]
     for sha256 in list(dict.fromkeys(shown))[:limit]:
         (folder / f"{sha256}.png").write_bytes(blob_path(sha256).read_bytes())
-
-
-def _columns(row: models.Model) -> dict[str, Any]:
-    fields = [field for field in row._meta.concrete_fields if field.name not in LEFT_OUT]
-    return {field.name: field.value_from_object(row) for field in fields}
-
-
-def _dated(model: type[models.Model], values: dict[str, Any]) -> dict[str, Any]:
-    dates = {field.name for field in model._meta.concrete_fields if isinstance(field, models.DateTimeField)}
-    return {
-        name: parse_datetime(value) if name in dates and isinstance(value, str) else value
-        for name, value in values.items()
-    }
 
 
 def _flat(lists: Iterable[list[RowT]]) -> list[RowT]:

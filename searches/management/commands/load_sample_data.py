@@ -1,10 +1,11 @@
-"""``manage.py load_sample_data``: shipped models, a sample run, seed images, a warehouse; may be repeated."""
+"""``manage.py load_sample_data``: shipped models, runs, seed images, profiles, a warehouse; repeatable."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from searches.services.sample_data import load_sample_data
+from searches.services.sample_modality import load_profiles
 from searches.services.sample_seeds import load_seeds
 from searches.services.sample_warehouse import load_warehouse
 
@@ -13,11 +14,11 @@ class Command(BaseCommand):
     """Loads what the first day needs."""
 
     help = (
-        "Register the shipped models, load the sample run, the seed images and the warehouse example; what "
-        "is there already stays as it is."
+        "Register the shipped models, load the sample run, the seed images, the sensitivity profiles and the "
+        "warehouse example; what is there already stays as it is."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load and say what was done."""
-        for note in (*load_sample_data(), load_seeds(), load_warehouse()):
+        for note in (*load_sample_data(), load_seeds(), *load_profiles(), load_warehouse()):
             self.stdout.write(note)

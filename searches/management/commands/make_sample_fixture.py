@@ -1,4 +1,4 @@
-"""``manage.py make_sample_fixture``: turns a run, a calibration or a dataset into what the lab ships."""
+"""``manage.py make_sample_fixture``: turns runs, calibrations, datasets, profiles into what the lab ships."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -6,10 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from searches.models import Dataset, SearchRun
+from searches.models import Campaign, Dataset, SearchRun
 from searches.services.datasets import find_dataset
 from searches.services.sample_calibration import dump_calibration
 from searches.services.sample_data import FOLDER, dump_run
+from searches.services.sample_modality import PROFILE_FOLDER, dump_campaign
 from searches.services.sample_seeds import SEED_FOLDER, dump_seeds
 from searches.services.shell_suts import find_sut
 from vlmlab.core.errors import VlmLabError
@@ -21,8 +22,8 @@ class Command(BaseCommand):
     """For whoever ships a new version of the lab."""
 
     help = (
-        "Write a finished run with its pictures, the newest calibration of a system, or a dataset drawn from "
-        "scenes as sample data."
+        "Write a finished run with its pictures, the newest calibration of a system, a dataset drawn from "
+        "scenes, or a finished modality campaign as sample data."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -32,6 +33,8 @@ class Command(BaseCommand):
             "--calibration", metavar="SLUG", help="system whose newest calibration is written"
         )
         parser.add_argument("--seeds", metavar="SLUG", help="dataset that is written as the seed images")
+        parser.add_argument("--campaign", type=int, help="number of the modality campaign that is written")
+        parser.add_argument("--slug", default="profile", help="folder of that campaign (profile)")
         parser.add_argument("--pictures", type=int, default=40, help="most pictures to ship (40)")
         parser.add_argument("--name", default="", help="a new name for its campaign")
         parser.add_argument("--folder", type=Path, default=FOLDER, help="where to write it")
@@ -42,21 +45,27 @@ class Command(BaseCommand):
         run: int | None,
         calibration: str | None,
         seeds: str | None,
+        campaign: int | None,
+        slug: str,
         pictures: int,
         name: str,
         folder: Path,
         **options: Any,
     ) -> None:
         """Write the fixture and say how large it is."""
-        if run is None and calibration is None and seeds is None:
+        if run is None and calibration is None and seeds is None and campaign is None:
             raise CommandError(
-                "Give the number of a run, --calibration SLUG or --seeds SLUG.", returncode=USAGE_ERROR
+                "Give the number of a run, --calibration SLUG, --seeds SLUG or --campaign NUMBER.",
+                returncode=USAGE_ERROR,
             )
         try:
             if calibration is not None:
                 dump_calibration(find_sut(calibration), folder=folder)
             if seeds is not None:
                 dump_seeds(_dataset(seeds), folder=folder / SEED_FOLDER.name)
+            if campaign is not None:
+                target = folder / PROFILE_FOLDER.name / slug
+                dump_campaign(_campaign(campaign, name), folder=target, pictures=pictures)
             if run is not None:
                 dump_run(_run(run, name), folder=folder, pictures=pictures)
         except VlmLabError as error:
@@ -70,6 +79,14 @@ def _dataset(slug: str) -> Dataset:
     row = find_dataset(slug)
     if row is None:
         raise CommandError(f"There is no dataset “{slug}”.", returncode=USAGE_ERROR)
+    return row
+
+
+def _campaign(number: int, name: str) -> Campaign:
+    row = Campaign.objects.select_related("dataset").filter(pk=number).first()
+    if row is None:
+        raise CommandError(f"There is no campaign {number}.", returncode=USAGE_ERROR)
+    row.name = name or row.name
     return row
 
 

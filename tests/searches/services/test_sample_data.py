@@ -176,5 +176,7 @@ def test_the_shipped_run_and_calibration_are_of_one_model():
 
 
 def test_the_fixture_command_needs_a_run_or_a_calibration():
-    with pytest.raises(CommandError, match="Give the number of a run, --calibration SLUG or --seeds SLUG"):
+    with pytest.raises(
+        CommandError, match="Give the number of a run, --calibration SLUG, --seeds SLUG or --campaign"
+    ):
         call_command("make_sample_fixture")
