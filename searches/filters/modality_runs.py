@@ -11,6 +11,7 @@ from searches.enums import ModalityStatus, RegimeName
 from searches.models import Campaign, ModalityRun
 from searches.services.modality_outcomes import FAILING_OUTCOMES, OUTCOMES, having_outcome, thresholds_of
 from searches.services.modality_tables import NO_STRATUM
+from searches.services.seed_plans import scene_type_title
 from searches.services.strategy_bars import operator_names, operator_title
 from vlmlab.web.asked import asked_number
 
@@ -69,7 +70,7 @@ class ModalityRunFilter(django_filters.FilterSet):  # type: ignore[misc]  # djan
         )
         strata = runs.values_list("stratum", flat=True).distinct().order_by("stratum")
         self.filters["stratum"].extra["choices"] = [
-            (one or NO_STRATUM, one.replace("_", " ") or "No scene type") for one in strata
+            (one or NO_STRATUM, scene_type_title(one)) for one in strata
         ]
         replicates = asked_number(str(campaign.plan.get("replicates", 1)), largest=MOST_REPLICATES) or 1
         if replicates > 1:

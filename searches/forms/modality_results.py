@@ -8,6 +8,7 @@ from django import forms
 from searches.services.modality_results import Reading
 from searches.services.modality_tables import NO_STRATUM, Choice
 from searches.services.modality_tables_comparison import Side
+from searches.services.seed_plans import scene_type_title
 from vlmlab.core.most.outcomes import FailureCriterion
 
 READINGS = (("strict", "Strict reading"), ("lenient", "Lenient reading"))
@@ -34,7 +35,7 @@ class ChoiceForm(forms.Form):
         has_all_suts: bool = False,
     ) -> None:
         super().__init__(data)
-        named = [(one or NO_STRATUM, one.replace("_", " ") or "No scene type") for one in strata]
+        named = [(one or NO_STRATUM, scene_type_title(one)) for one in strata]
         numbers = [(str(number), f"Replicate {number + 1}") for number in range(replicates)]
         self._offer("sut", [("", "All systems"), *suts] if has_all_suts else suts)
         self._offer("stratum", [("", "All scene types"), *named])
@@ -56,6 +57,7 @@ class ChoiceForm(forms.Form):
             reading="lenient" if said.get("reading") == "lenient" else "strict",
             common_seeds=bool(said.get("common")),
             replicate=int(said.get("replicate") or 0),
+            has_replicates=self.has_replicates,
         )
 
     @property

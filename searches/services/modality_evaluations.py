@@ -98,6 +98,11 @@ class EvaluationLine:
     row: Evaluation
     bars: list[StrategyBar]
 
+    @property
+    def stage(self) -> str:
+        """The part of the search that asked."""
+        return stage_words(self.row.stage, n_operators=len(self.bars))
+
 
 @dataclass(frozen=True)
 class LoneLine:
@@ -150,6 +155,17 @@ def run_points(run: ModalityRun, *, thresholds: Thresholds) -> RunPoints:
             )
         )
     return RunPoints(tuple(_with_front(points)), is_cut=len(rows) > MOST_POINTS)
+
+
+def stage_words(stage: str, *, n_operators: int) -> str:
+    """Return the part of a search that asked an evaluation.
+
+    A batch belongs to one stage, though the last questions of a part may share it with the first of the next:
+    how many operators act tells those of screen apart.
+    """
+    if stage in ("everything", "alone"):
+        return "alone" if n_operators == 1 else "a little of everything"
+    return "alone" if stage == "combined" and n_operators == 1 else stage
 
 
 def evaluation_lines(

@@ -36,6 +36,7 @@ from searches.services.modality_tables_operators import (
     operator_cases,
     operator_lines,
 )
+from searches.services.seed_plans import scene_type_title
 from vlmlab.core.most.comparisons import IMAGE_JOINT
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.outcomes import RunStatus
@@ -45,6 +46,9 @@ from vlmlab.core.most.types import AnswerStatus, Regime
 from vlmlab.web.numbers import write_many, write_p_value, write_percent
 
 PICTURED_OPERATORS = 8
+FEWEST_FOR_SHARES = 10
+"""Below so many seed images a sentence counts them; percentages would promise more than they know."""
+
 ENDED = (RunStatus.FINISHED, RunStatus.BASELINE_FAILURE)
 
 
@@ -147,9 +151,7 @@ class ProfilePage:
     def cases_address(self) -> str:
         """Where the failing cases are listed."""
         outcome = self.choice.criterion.value.lower() if self.choice.reading == "strict" else ""
-        return runs_address(
-            self.source.campaign_id, sut=self.choice.sut, stratum=self.choice.stratum, outcome=outcome
-        )
+        return runs_address(self.source.campaign_id, **self.choice.run_filters, outcome=outcome)
 
 
 def campaign_offer(campaign: Campaign) -> CampaignOffer:
@@ -219,8 +221,8 @@ def _stratum_lines(campaign: Campaign, choice: Choice, rows: Sequence[ResultRow]
         }
         lines.append(
             StratumLine(
-                title=stratum.replace("_", " ").capitalize() or "No scene type",
-                address=runs_address(campaign.pk, sut=choice.sut, stratum=narrowed.stratum),
+                title=scene_type_title(stratum),
+                address=runs_address(campaign.pk, **narrowed.run_filters),
                 rates=tuple(rates.get(regime) for regime in regimes_of(rows)),
                 pairs=tuple(PairCell(pair, own.comparison(family, pair)) for pair in SHOWN_PAIRS),
                 family_size=family.size,
@@ -283,15 +285,29 @@ def _sentence(source: TableSource, families: Families) -> str:
     }
     if not rates:
         return "No run has finished, so nothing can be said yet."
+    return f"{_rates_sentence(rates)} {_joint_sentence(source, families)}".strip()
+
+
+def _rates_sentence(rates: Mapping[Regime, Rate]) -> str:
+    """Return how often each regime breaks the system: counts where there are few, or not as many of each."""
     words = {"image": "Image perturbations", "text": "Text perturbations", "joint": "Both together"}
-    parts = [
-        f"{words[regime] if number == 0 else words[regime].lower()} in {write_percent(rate.value)}"
-        for number, (regime, rate) in enumerate(rates.items())
-    ]
-    parts[0] = parts[0].replace(" in ", " break this system in ", 1)
-    first = ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
-    of = write_many(max(rate.denominator for rate in rates.values()), "seed image")
-    return f"{first} of {of}. {_joint_sentence(source, families)}".strip()
+    counts = {rate.denominator for rate in rates.values()}
+    are_shares = len(counts) == 1 and min(counts) >= FEWEST_FOR_SHARES
+    parts = []
+    for regime, rate in rates.items():
+        said = (
+            f"in {write_percent(rate.value)}"
+            if are_shares
+            else f"on {rate.numerator:,} of {rate.denominator:,}"
+        )
+        parts.append(
+            f"{words[regime].lower()} {said}" if parts else f"{words[regime]} break this system {said}"
+        )
+    if are_shares:
+        parts[-1] += f" of {write_many(min(counts), 'seed image')}"
+    else:
+        parts[0] += " seed images" if next(iter(rates.values())).denominator != 1 else " seed image"
+    return ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1] + "."
 
 
 def _joint_sentence(source: TableSource, families: Families) -> str:

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from searches.enums import CaseKind, ModalityStatus
 from searches.models import Blob, Evaluation, ModalityCase, ModalityRun
-from searches.services.modality_evaluations import RunPoints, run_points
+from searches.services.modality_evaluations import RunPoints, run_points, stage_words
 from searches.services.modality_inputs import Boxes, as_boxes, regime_space, seen_input
 from searches.services.modality_outcomes import OUTCOMES, outcome_of, thresholds_of
 from searches.services.prompt_diffs import PromptDiff, prompt_diff
@@ -60,6 +60,11 @@ class OpenedEvaluation:
     previous: str
     following: str
     problem: str = ""
+
+    @property
+    def stage(self) -> str:
+        """The part of the search that asked."""
+        return stage_words(self.row.stage, n_operators=len(self.bars))
 
 
 @dataclass(frozen=True)

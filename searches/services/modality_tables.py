@@ -34,7 +34,7 @@ from vlmlab.core.most.summaries import (
     efficiency,
 )
 from vlmlab.core.most.types import Regime
-from vlmlab.web.numbers import write_percent
+from vlmlab.web.numbers import write_many, write_percent
 
 SHOWN_PAIRS: tuple[RegimePair, ...] = (IMAGE_JOINT, TEXT_JOINT, IMAGE_TEXT)
 ALL_STRATA, NO_STRATUM = "", "-"
@@ -56,6 +56,7 @@ class Choice:
         reading: strict, or lenient, which also takes what could be saved of a reply.
         common_seeds: only seed images that are eligible for every retained system.
         replicate: which of the runs of a place.
+        has_replicates: whether a place has several runs, so that an address has to say which.
     """
 
     sut: str = ""
@@ -64,6 +65,13 @@ class Choice:
     reading: Reading = "strict"
     common_seeds: bool = False
     replicate: int = 0
+    has_replicates: bool = False
+
+    @property
+    def run_filters(self) -> dict[str, str]:
+        """What narrows a list of runs to those that are counted here, but for regime and outcome."""
+        replicate = str(self.replicate) if self.has_replicates else ""
+        return {"sut": self.sut, "stratum": self.stratum, "replicate": replicate}
 
     @property
     def scene_type(self) -> str:
@@ -217,9 +225,7 @@ class TableSource:
         """
         if self.choice.reading == "lenient":
             filters.pop("outcome", None)
-        return runs_address(
-            self.campaign_id, sut=self.choice.sut, stratum=self.choice.stratum, regime=regime, **filters
-        )
+        return runs_address(self.campaign_id, **self.choice.run_filters, regime=regime, **filters)
 
     def comparison(self, family: ComparisonFamily | None, pair: RegimePair) -> RegimeComparison | None:
         """Return the comparison of this system and scene type; None where there is none."""
@@ -261,10 +267,12 @@ def efficiency_rows(source: TableSource) -> list[TableRow]:
 
 
 def family_sizes(rows: Iterable[TableRow]) -> str:
-    """Return how many tests were adjusted together, in words: one number, or one a measure."""
+    """Return how many tests were adjusted together, in words: one number, or one a measure; "" for none."""
     sizes = {row.title: row.family_size for row in rows if row.family_size}
+    if not sizes:
+        return ""
     if len(set(sizes.values())) <= 1:
-        return f"{next(iter(sizes.values()), 0)} tests a measure"
+        return f"{write_many(next(iter(sizes.values())), 'test')} a measure"
     return ", ".join(f"{title} {size}" for title, size in sizes.items()) + " tests"
 
 
@@ -302,8 +310,10 @@ def _criterion_title(criterion: FailureCriterion) -> str:
 def _rate_cell(source: TableSource, criterion: FailureCriterion) -> Callable[[RegimeNumbers], NumberCell]:
     def cell(one: RegimeNumbers) -> NumberCell:
         rate = one.effectiveness.outcomes.attack_success(criterion)
+        if not rate.denominator:
+            return NumberCell("–", "none finished", "")
         address = source.address(one.regime, outcome=criterion.value.lower())
-        return NumberCell(write_rate(rate), write_percent(rate.value) if rate.denominator else "", address)
+        return NumberCell(write_rate(rate), write_percent(rate.value), address)
 
     return cell
 

@@ -92,6 +92,11 @@ def stratum_title(name: str) -> str:
     return known.title if known is not None else name or "Without a stratum"
 
 
+def scene_type_title(name: str) -> str:
+    """Return what results call the stratum of a seed image, "" being none."""
+    return stratum_title(name) if name else "No scene type"
+
+
 def check_ready(dataset: Dataset) -> None:
     """Make sure that seed images may be taken from a dataset.
 

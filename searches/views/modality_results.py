@@ -125,9 +125,7 @@ def _charts(campaign: Campaign, page: ProfilePage) -> dict[str, Any]:
     choice = page.choice
 
     def address(regime: str, operator: str) -> str:
-        return runs_address(
-            campaign.pk, sut=choice.sut, stratum=choice.stratum, regime=regime, operator=operator
-        )
+        return runs_address(campaign.pk, **choice.run_filters, regime=regime, operator=operator)
 
     return {
         "asr": asr_chart(source, criterion),
@@ -148,8 +146,7 @@ def _operator_address(campaign: Campaign, choice: Choice) -> Callable[[str, str]
     def address(regime: str, operator: str) -> str:
         return runs_address(
             campaign.pk,
-            sut=choice.sut,
-            stratum=choice.stratum,
+            **choice.run_filters,
             regime=regime,
             operator=operator,
             outcome=outcome,

@@ -99,11 +99,57 @@ def test_the_profile_says_what_was_found_and_how_many_seed_images_count():
 
     words = words_of(page)
     assert "System one: sensitivity profile" in words
-    assert "Image perturbations break this system in 100 %, text perturbations in 0 %" in words
+    assert (
+        "Image perturbations break this system on 4 of 4 seed images, text perturbations on 0 of 4" in words
+    )
     assert "4 eligible of 4" in words
     assert "exact McNemar, Holm over 3 tests a measure" in words
     assert "4 / 4" in words
     assert f'href="/modality/{campaign.pk}/runs/?sut=one&amp;regime=joint&amp;outcome=c1"' in page
+
+
+def test_many_seed_images_are_told_in_percent_once_every_regime_has_searched_them():
+    campaign = campaign_of(breaks_by_image, pictures=10)
+    path = f"/modality/{campaign.pk}/"
+
+    whole = words_of(html(browser_of(Role.REVIEWER), path))
+    last = campaign.modality_runs.filter(regime="text").last()
+    last.cases.all().delete()
+    campaign.modality_runs.filter(pk=last.pk).update(status="unfinished")
+    partial = words_of(html(browser_of(Role.REVIEWER), path))
+
+    assert (
+        "break this system in 100 %, text perturbations in 0 % and both together in 90 % of 10 seed" in whole
+    )
+    assert "on 10 of 10 seed images, text perturbations on 0 of 9 and both together on 9 of 10." in partial
+
+
+def test_a_regime_without_a_finished_run_has_no_rate_and_no_test():
+    campaign = campaign_of(
+        lambda place: Ending() if place.regime == "image" else Ending(status="unfinished"), pictures=2
+    )
+
+    words = words_of(html(browser_of(Role.REVIEWER), f"/modality/{campaign.pk}/"))
+
+    assert "on 0 of 2 seed images." in words
+    assert "– none finished" in words
+    assert "0 / 0" not in words
+    assert "Holm over 0" not in words
+
+
+def test_marks_of_one_replicate_lead_to_its_runs_alone():
+    campaign = make_modality_campaign(
+        make_seed_dataset(2, strata=("street", "kitchen")), name="Twice", plan={"replicates": 2}
+    )
+    make_grid(campaign, suts=[make_sut("one")], ended=breaks_by_image, replicates=2)
+    client = browser_of(Role.RESEARCHER)
+
+    page = html(client, f"/modality/{campaign.pk}/?replicate=1")
+    address = f"/modality/{campaign.pk}/runs/?sut=one&replicate=1&regime=image&outcome=c1"
+
+    assert f'href="{address.replace("&", "&amp;")}"' in page
+    assert f'href="/modality/{campaign.pk}/runs/?sut=one&amp;replicate=1&amp;outcome=c1"' in page
+    assert {line.row.replicate for line in client.get(address).context["lines"]} == {1}
 
 
 def test_every_mark_of_the_charts_leads_to_runs_of_the_campaign():
@@ -150,9 +196,9 @@ def test_criterion_reading_and_scene_type_are_chosen_by_the_address():
     second = words_of(html(client, f"/modality/{campaign.pk}/?criterion=C2"))
     lenient = words_of(html(client, f"/modality/{campaign.pk}/?criterion=C2&reading=lenient"))
 
-    assert "break this system in 0 %" in first
-    assert "break this system in 100 %" in second
-    assert "break this system in 0 %" in lenient
+    assert "break this system on 0 of 4" in first
+    assert "break this system on 4 of 4" in second
+    assert "break this system on 0 of 4" in lenient
     assert "Lenient reading: what could be saved" in lenient
 
 

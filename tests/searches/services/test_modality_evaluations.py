@@ -3,7 +3,12 @@
 import pytest
 
 from searches.models import Evaluation
-from searches.services.modality_evaluations import evaluation_lines, find_evaluation, run_points
+from searches.services.modality_evaluations import (
+    evaluation_lines,
+    find_evaluation,
+    run_points,
+    stage_words,
+)
 from searches.services.modality_inputs import regime_space
 from tests.factories import make_sut
 from tests.searches.modality_factory import Ending, make_grid, make_modality_campaign, make_seed_dataset
@@ -43,6 +48,22 @@ def run():
         for number, (status, iou, f2, f3) in enumerate(ROWS)
     )
     return run
+
+
+@pytest.mark.parametrize(
+    ("stage", "n_operators", "words"),
+    [
+        ("everything", 26, "a little of everything"),
+        ("alone", 26, "a little of everything"),  # it shares its batch with the first single operators
+        ("alone", 1, "alone"),
+        ("combined", 1, "alone"),  # the last single operators share theirs with combinations
+        ("combined", 3, "combined"),
+        ("weaker", 1, "weaker"),
+        ("generation 4", 2, "generation 4"),
+    ],
+)
+def test_the_stage_of_an_evaluation_says_what_was_asked(stage, n_operators, words):
+    assert stage_words(stage, n_operators=n_operators) == words
 
 
 def test_failed_calls_count_as_no_evaluation(run):

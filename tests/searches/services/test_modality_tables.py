@@ -145,8 +145,8 @@ def test_the_page_says_what_was_found(campaign):
     page = profile_page(campaign, Choice(sut="one"))
 
     assert page.sentence == (
-        "Image perturbations break this system in 67 %, text perturbations in 22 % and both together in 89 % "
-        "of 9 seed images. Adding text to image makes no difference that this campaign can show (p = 0.50)."
+        "Image perturbations break this system on 6 of 9 seed images, text perturbations on 2 of 9 and both "
+        "together on 8 of 9. Adding text to image makes no difference that this campaign can show (p = 0.50)."
     )
     assert (page.facts.total, page.facts.eligible, page.facts.baseline_failures) == (10, 9, 1)
     assert page.facts.boxes_share == 28 / 30  # all but the empty and the malformed one
