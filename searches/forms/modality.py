@@ -50,9 +50,7 @@ FINE_SETTINGS = {
     "screen": ("most_operators", "strongest", "bisection_steps", "refine"),
     "sweep": ("sweep_levels",),
     "nsga2": ("population_size", "generations", "largest_initial_severity"),
-    "sweep": ("sweep_levels",),
 }
-PLAN_FIELDS = ("strata", "n_seed_images", "seed", "replicates")
 
 
 class ModalityForm(forms.Form):

@@ -5,9 +5,9 @@ from types import MappingProxyType
 
 # Name -> the severities of levels 1 to 5 (Hendrycks and Dietterich 2019). A severity is where our operator's
 # mean root mean square difference over 16 pictures of 448 x 336 is that of the package imagecorruptions 1.1.2
-# at the level: `python benchmarks/perturb.py --levels --pictures 16`; frost over 64, because strong ice covers
-# nearly everything, so that its severities hang on small differences. Two levels have the same severity where
-# the peer's higher level changes pictures no more than its lower one.
+# at the level: `python benchmarks/perturb.py --levels --pictures 16`; frost over 64, because strong ice
+# covers nearly everything, so that its severities hang on small differences. Two levels have one severity
+# where the peer's higher level changes pictures no more than its lower one.
 LEVEL_SEVERITIES: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
         "brightness": (0.161, 0.309, 0.450, 0.592, 0.708),
