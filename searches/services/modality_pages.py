@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db.models import Count, FilteredRelation, Q, QuerySet
 
 from searches.enums import LIVE_STATES, MODALITY_METHOD, CaseKind, ModalityStatus, RunState
-from searches.models import Blob, Campaign, Dataset, DatasetPicture, ModalityRun
+from searches.models import Blob, Campaign, Dataset, DatasetPicture, ModalityRun, SutRecord
 from searches.services.modality_outcomes import having_outcome, thresholds_of
 from searches.services.modality_progress import progress_of_many, state_of
 from searches.services.seed_inputs import things_of, words_for
@@ -91,6 +91,12 @@ def modality_campaigns() -> QuerySet[Campaign]:
 def modality_campaign(pk: int) -> Campaign | None:
     """Return a modality campaign with its dataset."""
     return modality_campaigns().filter(pk=pk).first() if pk < 2**63 else None
+
+
+def campaigns_with(sut: SutRecord) -> QuerySet[Campaign]:
+    """Return the modality campaigns that search a system, newest first."""
+    runs = ModalityRun.objects.filter(sut=sut)
+    return modality_campaigns().filter(pk__in=runs.order_by().values("campaign_id"))
 
 
 def campaign_lines(campaigns: Sequence[Campaign]) -> list[CampaignLine]:

@@ -3,18 +3,20 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Count, Exists, Max, OuterRef, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
 from searches.enums import CONCEPT_METHOD, LIVE_STATES, MODALITY_METHOD, FindingState, RunState
-from searches.models import Finding, SearchRun, SutRecord
+from searches.models import Campaign, Finding, SearchRun, SutRecord
 from searches.services.concept_runs import concept_runs
+from searches.services.modality_pages import CampaignLine, campaign_lines, modality_campaigns
 from searches.services.navigation import alive_workers
 from searches.services.spend_totals import RecentSpend, recent_spend
 from searches.services.sut_pages import SutLine, sut_lines, suts_with_counts
 
 RECENT_RUNS = 7
+SHOWN_PROFILES = 3
 NEWEST_FINDINGS = 5
 SHOWN_SUTS = 6
 SHOWN_TODOS = 5
@@ -54,6 +56,8 @@ class Overview:
     totals: Totals
     runs: tuple[SearchRun, ...]
     n_runs: int
+    profiles: tuple[CampaignLine, ...]
+    n_profiles: int
     findings: tuple[Finding, ...]
     suts: tuple[SutLine, ...]
     has_own_runs: bool
@@ -76,11 +80,14 @@ def overview() -> Overview:
         call_errors=Sum("n_call_errors", filter=Q(created_at__gte=timezone.now() - LOOK_BACK)),
     )
     totals = _totals(counts)
+    campaigns = _recent_campaigns()
     return Overview(
         todos=_todos(totals),
         totals=totals,
         runs=tuple(_recent_runs()),
         n_runs=counts["all"],
+        profiles=tuple(campaign_lines(campaigns)) if campaigns else (),
+        n_profiles=modality_campaigns().count() if campaigns else 0,
         findings=tuple(
             Finding.objects.select_related("run__campaign", "sut").order_by("-id")[:NEWEST_FINDINGS]
         ),
@@ -95,6 +102,12 @@ def _recent_runs() -> list[SearchRun]:
     live = list(runs.filter(state__in=LIVE_STATES).order_by("-id")[:RECENT_RUNS])
     rest = runs.exclude(state__in=LIVE_STATES).order_by("-id")[: max(RECENT_RUNS - len(live), 1)]
     return live + list(rest)
+
+
+def _recent_campaigns() -> list[Campaign]:
+    """Return the modality campaigns at work first, then the newest."""
+    at_work = SearchRun.objects.filter(campaign=OuterRef("pk"), state__in=LIVE_STATES)
+    return list(modality_campaigns().order_by(Exists(at_work).desc(), "-id")[:SHOWN_PROFILES])
 
 
 def _totals(counts: dict[str, int | None]) -> Totals:

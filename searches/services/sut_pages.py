@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from searches.enums import CalibrationStatus, JobKind
-from searches.models import AuditEntry, Finding, Job, SearchRun, SpendDay, SutRecord, SutVersion
+from searches.models import AuditEntry, Campaign, Finding, Job, SearchRun, SpendDay, SutRecord, SutVersion
 from searches.services.calibrations import (
     CalibrationBadge,
     CalibrationState,
@@ -19,6 +19,7 @@ from searches.services.calibrations import (
     find_calibration_job,
 )
 from searches.services.concept_runs import concept_runs
+from searches.services.modality_pages import campaigns_with
 from searches.services.served_models import other_model_warning
 from searches.services.spend_totals import LOOK_BACK_DAYS
 from searches.services.sut_health import Health, health_of, loaded_slugs, spend_cap
@@ -116,6 +117,7 @@ class SutOverview:
     runs: tuple[SearchRun, ...]
     n_runs: int
     n_findings: int
+    profiles: tuple[Campaign, ...]
     tries: tuple[Job, ...]
     other_model: str
 
@@ -175,6 +177,7 @@ def sut_overview(sut: SutRecord) -> SutOverview:
         other_model=other_model_warning(sut, [run.pk for run in recent]),
         n_runs=runs.count(),
         n_findings=Finding.objects.filter(sut=sut).count(),
+        profiles=tuple(campaigns_with(sut)[:RECENT_RUNS]),
         tries=tuple(
             Job.objects.filter(kind=JobKind.TRY_SUT, params__sut=sut.slug).order_by("-created_at")[
                 :RECENT_TRIES

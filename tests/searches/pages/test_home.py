@@ -9,6 +9,7 @@ from django.utils import timezone
 from searches.enums import RunState
 from searches.models import SpendDay
 from tests.factories import make_campaign, make_finished_run, make_run, make_sut
+from tests.searches.modality_factory import Ending, make_grid, make_modality_campaign, make_seed_dataset
 from vlmlab.web.roles import Role
 
 from .people import browser_of
@@ -130,8 +131,26 @@ def test_the_overview_asks_the_database_as_often_for_three_rows_as_for_one(rows,
         SpendDay.objects.create(sut=run.sut, day=timezone.now().date(), cost_usd=1.0)
     browser: Client = browser_of(Role.RESEARCHER)
 
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         page = browser.get("/")
 
     assert (page.status_code, len(page.context["overview"].runs)) == (200, rows)
     assert page.content.decode().count('data-label="Failure modes"') == rows
+
+
+@pytest.mark.parametrize("n_campaigns", [1, 4])
+def test_modality_campaigns_at_work_stand_first_on_the_overview(n_campaigns, django_assert_num_queries):
+    dataset = make_seed_dataset(1)
+    at_work = make_modality_campaign(dataset, name="At work")
+    make_grid(at_work, suts=[make_sut("one")], ended=lambda place: Ending(status="unfinished"))
+    for number in range(n_campaigns - 1):
+        made = make_modality_campaign(dataset, name=f"At rest {number}")
+        make_grid(made, suts=[make_sut(f"sut-{number}")], ended=lambda place: Ending())
+    browser: Client = browser_of(Role.REVIEWER)
+
+    with django_assert_num_queries(21):
+        page = browser.get("/")
+
+    shown = [line.campaign.name for line in page.context["overview"].profiles]
+    assert shown == ["At work", "At rest 2", "At rest 1"][:n_campaigns]
+    assert f'href="{at_work.get_absolute_url()}"' in page.content.decode()

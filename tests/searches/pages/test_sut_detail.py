@@ -12,6 +12,7 @@ from searches.services.keys import create_key
 from searches.services.sut_health import HEALTH_LABELS, health_filter, health_of
 from searches.services.sut_pages import spend_days, sut_overview
 from tests.factories import make_finished_run, make_run, make_sut, make_user
+from tests.searches.modality_factory import Ending, make_grid, make_modality_campaign, make_seed_dataset
 from vlmlab.core.suts.kinds import parse_params
 from vlmlab.web.figures import validate_with_plotly
 from vlmlab.web.roles import Role
@@ -99,7 +100,7 @@ def test_the_page_asks_the_database_as_often_for_three_runs_as_for_one(rows, dja
         SpendDay.objects.create(sut=sut, day=NOW.date() - timedelta(days=number), n_calls=1)
     browser = browser_of(Role.REVIEWER)
 
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         browser.get("/suts/remote/")
 
 
@@ -236,3 +237,28 @@ def test_the_chart_shows_calls_where_nothing_cost_money():
     chart = spending_chart(spend_days(sut, today=NOW.date()), until=NOW.date())
 
     assert (chart.title, chart.spec["data"][0]["y"]) == ("Calls a day", [10])
+
+
+def test_the_page_leads_to_the_sensitivity_profiles_of_the_system():
+    sut, other = make_remote(), make_sut("other")
+    campaign = make_modality_campaign(make_seed_dataset(1), name="Street seeds")
+    make_grid(campaign, suts=[sut, other], ended=lambda place: Ending())
+    strange = make_modality_campaign(campaign.dataset, name="Without it")
+    make_grid(strange, suts=[other], ended=lambda place: Ending())
+
+    page = browser_of(Role.RESEARCHER).get("/suts/remote/").content.decode()
+    read = browser_of(Role.REVIEWER).get("/suts/remote/").content.decode()
+
+    assert f'href="{campaign.get_absolute_url()}?sut=remote"' in page
+    assert "Without it" not in page
+    assert f'href="/modality/new/?sut={sut.pk}"' in page
+    assert "/modality/new/" not in read
+
+
+def test_a_system_without_a_profile_says_how_it_gets_one():
+    sut = make_remote()
+
+    page = browser_of(Role.RESEARCHER).get("/suts/remote/").content.decode()
+
+    assert "None yet. A modality search changes picture and prompt" in page
+    assert f'href="/modality/new/?sut={sut.pk}"' in page
