@@ -40,7 +40,10 @@ def job_detail(request: HttpRequest, pk: UUID) -> HttpResponse:
         return send_description(indented(job.result.get("description", {})), name=f"scene-{job.pk}")
     template = "searches/_job.html" if is_fragment_request(request) else "searches/job_detail.html"
     context = job_context(job) | {"is_rule_told": request.GET.get("rule") == "told"}
-    return render(request, template, context)
+    response = render(request, template, context)
+    if job.kind == JobKind.MINIMIZE_CASE and context["is_ended"] and is_fragment_request(request):
+        response["HX-Refresh"] = "true"  # the page of its case as a whole has more to show now
+    return response
 
 
 def job_context(job: Job) -> dict[str, Any]:

@@ -175,7 +175,24 @@ def test_a_finished_job_leads_to_the_minimal_case():
     job = Job.objects.get(kind=JobKind.MINIMIZE_CASE)
     Job.objects.filter(pk=job.pk).update(state="done", result={"case": minimal.pk, "n_answered": 12})
 
-    part = client.get(f"/jobs/{job.pk}/", headers={"HX-Request": "true"}).content.decode()
+    answer = client.get(f"/jobs/{job.pk}/", headers={"HX-Request": "true"})
+    part = answer.content.decode()
 
+    assert answer.headers["HX-Refresh"] == "true"  # the case is shown beside its minimal one at once
     assert "12 questions asked." in part
     assert f'href="/modality/cases/{minimal.pk}/"' in part
+
+
+def test_a_failed_job_says_why_and_can_be_started_again():
+    (case,) = make_cases()
+    client = browser_of(Role.RESEARCHER)
+    path = f"/modality/cases/{case.pk}/"
+    client.post(f"{path}minimize/")
+    Job.objects.update(state="failed", error="The system is away.", hint="Look at its page.")
+
+    page = html(client, path)
+    client.post(f"{path}minimize/")
+
+    assert "The system is away." in page
+    assert "Try again" in page
+    assert Job.objects.filter(kind=JobKind.MINIMIZE_CASE, state="queued").count() == 1
