@@ -193,7 +193,7 @@ def _layout(shown: Sequence[ResponseCurve], measure: _Measure, line: float | Non
     return {
         "showlegend": False,
         "height": 340,
-        "margin": {"l": 48, "r": 128, "t": 14, "b": 44},
+        "margin": {"l": 48, "r": 156, "t": 14, "b": 44},
         "xaxis": {"title": {"text": "severity"}, "range": [-0.02, 1.02], "nticks": 6},
         "yaxis": {"title": {"text": measure.axis}, "range": [0, 1.03], "nticks": 6},
         "shapes": shapes,
