@@ -1,5 +1,6 @@
 """Why a MoST run ends, as a sentence for people, and the test case that it returns."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,12 +8,14 @@ from searches.enums import AnswerKind, ModalityStatus
 from searches.models import CleanAnswer, Evaluation, ModalityCase, ModalityRun, SearchRun
 from searches.services.modality_cases import case_row, stored_reply
 from searches.services.modality_live import LiveModality
+from searches.services.strategy_bars import operator_title
 from vlmlab.core.most.outcomes import ReturnedCase, ReturnReason
 from vlmlab.core.most.strategy_search import MAX_CALL_ERRORS, EndReason, StrategySearch
 from vlmlab.web.numbers import write_many
 
 MAX_CLEAN_FAILURES = MAX_CALL_ERRORS + 1  # the clean input is asked as often as any strategy
 TIME_LIMIT = "time_limit"  # stored beside the core's ``EndReason``
+NOTHING_ASKED = "nothing was asked, because no perturbation of this seed image stays within the thresholds."
 MOST_NAMED_OPERATORS = 4
 MOST_ENDING_CHARACTERS = 200
 
@@ -85,11 +88,16 @@ def search_ending(run: SearchRun, live: LiveModality, *, time_limit: str = "") -
     returned = _returned(live, search)
     reason = TIME_LIMIT if time_limit else str(search.end_reason or "")
     status = ModalityStatus.FINISHED
-    if returned is None:
+    if returned is not None:
+        how = _search_sentence(live, search, returned)
+    elif run.evaluations.exists():
+        how = "no evaluation was answered, because every call failed."
         status = ModalityStatus.UNFINISHED if time_limit else ModalityStatus.CALL_ERROR
-    sentence = f"{time_limit.rstrip('.')}: " if time_limit else ""
+    else:
+        how = "the search had asked nothing yet." if time_limit else NOTHING_ASKED
+        status = ModalityStatus.UNFINISHED
     return ModalityEnding(
-        _cut(sentence + _search_sentence(live, search, returned)),
+        _cut(f"{time_limit.rstrip('.')}: {how}" if time_limit else how),
         status,
         reason,
         case=None if returned is None else _case(run, live, search, returned),
@@ -126,10 +134,8 @@ def _case(run: SearchRun, live: LiveModality, search: StrategySearch, returned: 
     )
 
 
-def _search_sentence(live: LiveModality, search: StrategySearch, returned: ReturnedCase | None) -> str:
+def _search_sentence(live: LiveModality, search: StrategySearch, returned: ReturnedCase) -> str:
     asked = write_many(search.evaluations, "evaluation")
-    if returned is None:
-        return "no evaluation was answered, because every call failed."
     if returned.reason is ReturnReason.FAILURE:
         how = f"IoU {returned.outcome.iou:.2f} under {_operators(live, returned)}"
         if search.end_reason is EndReason.FAILURE_FOUND:
@@ -149,7 +155,7 @@ def _search_sentence(live: LiveModality, search: StrategySearch, returned: Retur
 def _operators(live: LiveModality, returned: ReturnedCase) -> str:
     strategy = returned.outcome.query.strategy
     acting = sorted(zip(strategy, live.perturber.space.operators, strict=True), reverse=True)
-    names = [name.replace("_", " ") for severity, name in acting if severity > 0]
+    names = [operator_title(name) for severity, name in acting if severity > 0]
     more = len(names) - MOST_NAMED_OPERATORS
     return ", ".join(names[:MOST_NAMED_OPERATORS]) + (f" and {more} more" if more > 0 else "")
 
@@ -159,8 +165,9 @@ def _baseline_sentence(clean: CleanAnswer, live: LiveModality) -> str:
         AnswerKind.EMPTY: "the answer without a perturbation names no box",
         AnswerKind.MALFORMED: "the answer without a perturbation cannot be read",
     }
-    needed = f"IoU {live.config.eligible_iou:.2f} is needed"
-    found = said.get(clean.status, f"the answer without a perturbation has IoU {clean.iou:.2f}")
+    needed = f"IoU {live.config.eligible_iou:.3f} is needed"
+    iou = math.floor(clean.iou * 1000) / 1000  # 0.9996 is not the 1.000 that may be needed
+    found = said.get(clean.status, f"the answer without a perturbation has IoU {iou:.3f}")
     return f"{found}; {needed}, so this seed image is not tested on this system."
 
 

@@ -13,6 +13,7 @@ from searches.models import CleanAnswer, Evaluation, ModalityCase, ModalityRun
 from searches.services.modality_results import most_config
 from searches.services.seed_inputs import seed_image_of
 from searches.services.stored_shapes import reading_stored
+from searches.services.sut_signals import progressed
 from searches.services.suts import asking_of
 from searches.services.word_tables import operators_of
 from vlmlab.core.most.evaluate import Perturber
@@ -87,6 +88,7 @@ def perturber_of(run: ModalityRun, *, embed: Embed | None = None) -> Perturber:
         run_seed=run.run.run_seed,
         embed=embed or _unmeasured,
         text_operators=operators_of(config),
+        on_progress=progressed,
     )
 
 

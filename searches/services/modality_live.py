@@ -10,6 +10,7 @@ from typing import NamedTuple
 from searches.models import CleanAnswer, Evaluation, ModalityRun, SearchRun
 from searches.services.kept_searches import take_kept
 from searches.services.seed_inputs import seed_image_of
+from searches.services.sut_signals import progressed
 from searches.services.suts import asking_of
 from searches.services.word_tables import operators_of
 from vlmlab.core.errors import ConfigError
@@ -176,6 +177,7 @@ def _replayed(run: SearchRun) -> LiveModality:
         run_seed=run.run_seed,
         embed=_embed,
         text_operators=operators,
+        on_progress=progressed,
     )
     rows = _rows(run) if place.clean_answer is not None else []
     perturbing = Stopwatch()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Count, Max
 
-from searches.enums import LIVE_STATES, ModalityStatus
+from searches.enums import LIVE_STATES, ModalityStatus, RunState
 from searches.models import Campaign, SutRecord
 from searches.services.modality_results import (
     ResultRow,
@@ -159,7 +159,8 @@ def campaign_offer(campaign: Campaign) -> CampaignOffer:
     runs = campaign.modality_runs.order_by()
     names = dict(runs.values_list("sut__slug", "sut__name").distinct().order_by("sut__name"))
     counts = runs.aggregate(n=Count("pk"), last=Max("replicate"))
-    open_runs = runs.filter(status=ModalityStatus.UNFINISHED).count()
+    unfinished = runs.filter(status=ModalityStatus.UNFINISHED)
+    open_runs = unfinished.exclude(run__state=RunState.SUCCEEDED).count()  # those ended without a case
     retained = campaign_results(campaign).retained if counts["n"] else {}
     kept = [slug for slug in names if retained.get(slug)]
     rest = [slug for slug in names if slug not in kept]

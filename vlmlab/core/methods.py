@@ -49,7 +49,8 @@ class ModalityEntry:
         title: for people.
         config_type: the frozen settings.
         build_space: ``(config, *, regime, image_operators, text_operators)`` -> the strategies of a regime.
-        make_perturber: ``(seed_image, *, space, run_seed, embed, text_operators)`` -> what strategies do.
+        make_perturber: ``(seed_image, *, space, run_seed, embed, text_operators, on_progress)`` -> what
+            strategies do.
         build_search: ``(config, *, target, run_seed)`` -> a fresh search.
         read: ``(reply, *, truth, convention, image_size)`` -> status and boxes, strict and lenient.
     """

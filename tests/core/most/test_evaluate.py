@@ -362,3 +362,22 @@ def test_a_search_is_told_the_strict_reading():
     answer = BoxAnswer(AnswerStatus.MALFORMED, lenient_status=AnswerStatus.BOXES, lenient_iou=0.9)
 
     assert outcome_of(query, answer, fidelity) == Outcome(query, AnswerStatus.MALFORMED, 0.0, fidelity)
+
+
+def test_every_input_and_likeness_that_is_made_is_told_once():
+    told = []
+    perturber = Perturber(
+        seed_image(),
+        space=regime_space("text"),
+        run_seed=7,
+        embed=embed,
+        on_progress=lambda: told.append(True),
+    )
+    strategy = perturber.space.strategy({"casing": 0.3})
+
+    perturber.fidelity(strategy)
+    perturber.perturbed(strategy)
+    made = len(told)
+    perturber.likeness(strategy)
+
+    assert (made, len(told)) == (1, 2)

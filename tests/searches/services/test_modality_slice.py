@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from django.db import OperationalError
 
 from searches.enums import AnswerKind, ModalityStatus, RunState
 from searches.models import Blob, CachedReply, CleanAnswer, Evaluation, SearchRun, SutRecord
-from searches.services import modality_slice
+from searches.services import modality_slice, sut_signals
 from searches.services.advance import advance_run
 from searches.services.blobs import blob_path
 from searches.services.leases import take_lease
@@ -32,11 +33,16 @@ from tests.searches.modality_engine import (
     start_modality_run,
 )
 from vlmlab.core.images import decode_png
+from vlmlab.core.most import evaluate
+from vlmlab.core.perturb import IMAGE_OPERATORS, TEXT_OPERATORS
 from vlmlab.core.suts.base import SutInfo, SutReply
 from vlmlab.core.suts.scripted import ScriptedSut
 
 pytestmark = pytest.mark.django_db
 
+EVERYTHING_BUT_SHIFTS = tuple(
+    name for name in (*IMAGE_OPERATORS, *TEXT_OPERATORS) if name != "translate_scale"
+)
 FAILED_CALL = SutReply("", "other", call_error="The device has gone.")
 
 
@@ -125,7 +131,7 @@ def test_an_ineligible_seed_image_ends_a_run_before_its_search():
     assert (run.state, place.status, place.evaluations) == (RunState.SUCCEEDED, "baseline_failure", 0)
     assert (run.n_inferences, run.evaluations.count(), place.cases.count()) == (0, 0, 0)
     assert run.ending == (
-        "the answer without a perturbation has IoU 0.00; IoU 0.50 is needed, so this seed image is not "
+        "the answer without a perturbation has IoU 0.000; IoU 0.500 is needed, so this seed image is not "
         "tested on this system."
     )
 
@@ -279,6 +285,54 @@ def test_a_time_limit_ends_a_run_with_what_it_has():
     assert (place.status, place.end_reason) == (ModalityStatus.FINISHED, "time_limit")
     assert 0 < place.evaluations == run.n_inferences < 24
     assert run.ending.startswith("the time limit of 0.2 s is reached: no failure in ")
+
+
+def test_a_clean_answer_just_below_what_is_needed_is_not_rounded_up_to_it():
+    almost = '[{"bbox_2d": [250.2, 250, 750, 750], "label": "bus"}]'
+    run = start_modality_run(never_right(almost), iou_threshold=1.0)
+
+    advance(run)
+
+    assert run.modality.status == ModalityStatus.BASELINE_FAILURE
+    assert run.ending.startswith("the answer without a perturbation has IoU 0.999; IoU 1.000 is needed")
+
+
+def test_a_search_that_may_ask_nothing_blames_no_call():
+    run = start_modality_run(never_breaks(), max_image_distance=1e-9)
+
+    advance(run)
+
+    place = run.modality
+    assert (run.state, run.n_call_errors, run.evaluations.count()) == (RunState.SUCCEEDED, 0, 0)
+    assert (place.status, place.end_reason) == (ModalityStatus.UNFINISHED, "nothing_left")
+    assert run.ending == (
+        "nothing was asked, because no perturbation of this seed image stays within the thresholds."
+    )
+
+
+def test_a_time_limit_that_the_clean_question_used_up_blames_no_call():
+    run = start_modality_run(never_breaks(latency_ms=40), wall_clock_budget_s=0.001)
+
+    advance(run)
+
+    assert (run.modality.status, run.evaluations.count()) == (ModalityStatus.UNFINISHED, 0)
+    assert run.ending == "the time limit of 0.001 s is reached: the search had asked nothing yet."
+
+
+def test_measuring_before_the_first_question_is_a_sign_of_life(monkeypatch):
+    run = start_modality_run(never_breaks(), excluded_operators=EVERYTHING_BUT_SHIFTS)
+    beats = []
+    monkeypatch.setattr(sut_signals, "_on_progress", lambda: beats.append(True))
+    monkeypatch.setattr(evaluate, "_caps_known", OrderedDict())
+    live = live_modality(run)
+
+    space = live.perturber.space
+    probes = len(beats)
+    live.memory(space.strategy({"translate_scale": 0.05}))
+    live.memory(space.strategy({"translate_scale": 0.05}))
+
+    assert probes >= 2  # what each operator may do at most is looked for
+    assert len(beats) == probes + 1  # what is known is not measured again
 
 
 def test_a_late_worker_writes_nothing_once_another_has_the_run():

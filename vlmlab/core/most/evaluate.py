@@ -1,7 +1,7 @@
 """From a strategy to a perturbed picture, prompt and truth; from a reply to an outcome with its boxes."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -32,6 +32,7 @@ from vlmlab.core.perturb.text_operator import TextOperator
 from vlmlab.core.replies.boxes import parse_boxes
 from vlmlab.core.seeding import derive_seed
 from vlmlab.core.suts.base import SutReply
+from vlmlab.core.suts.context import no_progress
 
 Pixels = npt.NDArray[np.uint8]
 KEPT_INPUTS = 64
@@ -150,6 +151,8 @@ class Perturber:
         run_seed: the number all randomness of the run comes from.
         embed: text to vector, for f3.
         text_operators: with other word tables than the shipped ones.
+        on_progress: called after every input that was made or measured: a search may look at hundreds of
+            large pictures before it asks for the first one.
 
     Raises:
         ValueError: the seed image has no truth.
@@ -163,6 +166,7 @@ class Perturber:
         run_seed: int,
         embed: Embed,
         text_operators: Mapping[str, TextOperator] = TEXT_OPERATORS,
+        on_progress: Callable[[], None] = no_progress,
     ) -> None:
         if not len(seed_image.truth):
             raise ValueError("seed_image must have at least one box of truth")
@@ -170,6 +174,7 @@ class Perturber:
         self.run_seed = run_seed
         self._regime = space
         self._text_operators = text_operators
+        self._on_progress = on_progress
         self._prompt_distance = PromptDistance(seed_image.prompt, embed)
         self._kept: OrderedDict[Strategy, PerturbedInput] = OrderedDict()
         self._most_kept = max(1, min(KEPT_INPUTS, MOST_KEPT_BYTES // max(1, seed_image.pixels.nbytes)))
@@ -208,6 +213,7 @@ class Perturber:
         found = self._kept.get(strategy)
         if found is None:
             found = self._made(strategy)
+            self._on_progress()
             self._kept[strategy] = found
             while len(self._kept) > self._most_kept:
                 self._kept.popitem(last=False)
@@ -219,10 +225,12 @@ class Perturber:
         """Return how alike the input under a strategy is to the clean one."""
         made, clean = self.perturbed(strategy), self.seed_image
         is_same = made.pixels is clean.pixels or np.array_equal(made.pixels, clean.pixels)
-        return Likeness(
+        likeness = Likeness(
             1.0 if is_same else ms_ssim(clean.pixels, made.pixels),
             normalized_edit_distance(clean.prompt, made.prompt),
         )
+        self._on_progress()
+        return likeness
 
     def swtd(self, outcome: Outcome, *, clean_iou: float) -> float:
         """Return the similarity-weighted target drop of an answer."""
@@ -249,6 +257,10 @@ class Perturber:
         fidelity = Fidelity(distance, self._prompt_distance(prompt), truth.is_honest)
         return PerturbedInput(seed, strategy, pixels, prompt, truth, fidelity)
 
+    def _probing_rng_of(self, operator: str) -> np.random.Generator:
+        self._on_progress()  # each probe of a cap takes its generators here
+        return self.rng_of(operator)
+
     def _caps(self) -> Mapping[str, float]:
         seed, names = self.seed_image, self._regime.image_operators
         if not names:
@@ -258,7 +270,7 @@ class Perturber:
         found = _caps_known.get(key)
         if found is None:
             found = honest_caps(
-                seed.truth, rng_of=self.rng_of, image_size=seed.size, masks=seed.masks, names=names
+                seed.truth, rng_of=self._probing_rng_of, image_size=seed.size, masks=seed.masks, names=names
             )
             _caps_known[key] = found
             while len(_caps_known) > _KEPT_CAPS:
