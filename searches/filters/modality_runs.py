@@ -10,8 +10,7 @@ from django.db.models import Q, QuerySet
 from searches.enums import ModalityStatus, RegimeName
 from searches.models import Campaign, ModalityRun
 from searches.services.modality_outcomes import FAILING_OUTCOMES, OUTCOMES, having_outcome, thresholds_of
-from searches.services.modality_tables import NO_STRATUM
-from searches.services.seed_plans import scene_type_title
+from searches.services.seed_plans import NO_STRATUM, scene_type_title
 from searches.services.strategy_bars import operator_names, operator_title
 from vlmlab.web.asked import asked_number
 

@@ -11,19 +11,17 @@ from searches.forms.fields import RowsField
 from searches.forms.run import form_field
 from searches.models import Dataset, SutRecord
 from searches.services.modality_campaigns import checked_grid
-from searches.services.seed_plans import SeedPlan, StratumCount, seed_rows, stratum_counts
+from searches.services.seed_plans import NO_STRATUM, SeedPlan, StratumCount, seed_rows, stratum_counts
+from searches.services.strategy_bars import operator_names, operator_title
 from searches.services.word_tables import reviewed_slugs
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.most.config import PRESETS, MostConfig, config_from_values
 from vlmlab.core.most.types import REGIMES
-from vlmlab.core.perturb import IMAGE_OPERATORS, TEXT_OPERATORS
 
 DEFAULT_PRESET = "quick"
 DEFAULT_SEED_IMAGES = 20
 MOST_TRIED = 10  # datasets looked through for one that the empty form can begin with
-NO_STRATUM = "-"
-"""How a form and an address name the pictures that have no stratum."""
 
 ALGORITHM_NOTES = {
     "screen": "A little of everything, each operator alone, then the combinations that a model expects to "
@@ -190,9 +188,8 @@ def _setting_field(name: str) -> forms.Field:
             **common,
         )
     if name == "excluded_operators":
-        operators = [*IMAGE_OPERATORS, *TEXT_OPERATORS]
         return forms.MultipleChoiceField(
-            choices=[(one, one.replace("_", " ")) for one in operators],
+            choices=[(one, operator_title(one)) for one in operator_names()],
             required=False,
             widget=forms.CheckboxSelectMultiple,
             **common,

@@ -6,13 +6,13 @@ from typing import Any
 from django import forms
 
 from searches.services.modality_results import Reading
-from searches.services.modality_tables import NO_STRATUM, Choice
+from searches.services.modality_tables import Choice
 from searches.services.modality_tables_comparison import Side
-from searches.services.seed_plans import scene_type_title
+from searches.services.seed_plans import NO_STRATUM, scene_type_title
 from vlmlab.core.most.outcomes import FailureCriterion
 
 READINGS = (("strict", "Strict reading"), ("lenient", "Lenient reading"))
-CRITERIA = tuple((one.value, f"{one.value}: {one.description.lstrip('… ')}") for one in FailureCriterion)
+CRITERIA = (("C1", "C1: wrong boxes"), ("C2", "C2: or empty"), ("C3", "C3: or malformed"))
 
 
 class ChoiceForm(forms.Form):

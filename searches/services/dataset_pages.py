@@ -16,6 +16,7 @@ from searches.services.job_queue import UNFINISHED
 from searches.services.scene_facts import SceneFacts, decision_line, indented, made_by, truth_lines
 from searches.services.seed_import_report import RefusalPage, SeedImport, refusal_page, seed_import_of
 from searches.services.seed_inputs import askable_labels
+from searches.services.seed_plans import stratum_title
 from vlmlab.core.errors import ConceptError, VlmLabError
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.scenes.render.backends import SCENE_BACKENDS
@@ -176,11 +177,6 @@ class PicturePage:
 def dataset_rows() -> QuerySet[Dataset]:
     """Return the datasets for a list, newest first."""
     return Dataset.objects.select_related("created_by").order_by("-id")
-
-
-def stratum_title(name: str) -> str:
-    """Return what a kind of scene is called."""
-    return STRATA[name].title if name in STRATA else name.replace("_", " ")
 
 
 def dataset_page(dataset: Dataset, index: DatasetIndex) -> DatasetPage:

@@ -12,12 +12,10 @@ from django.db.models.functions import Cast
 
 from searches.enums import AnswerKind
 from searches.models import Campaign, Evaluation, ModalityRun
-from searches.services.modality_outcomes import thresholds_of
-from searches.services.modality_results import campaign_mark
+from searches.services.modality_inputs import regime_space
+from searches.services.modality_results import campaign_mark, most_config
 from searches.services.strategy_bars import Modality, modality_of
 from vlmlab.core.most.types import Regime
-from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
-from vlmlab.core.perturb.text import TEXT_OPERATORS
 
 MOST_STRATEGIES = 20_000
 MOST_CHOSEN = 2_000
@@ -119,13 +117,12 @@ def lone_evaluations(
 @lru_cache(maxsize=KEPT_SYSTEMS)
 def _kept_strategies(campaign: Campaign, scope: Scope, mark: str) -> LoneStrategies:
     regimes = set(scope.runs.order_by().values_list("regime", flat=True).distinct())
-    threshold = thresholds_of(campaign).iou
-    excluded = frozenset(str(name) for name in campaign.config.get("excluded_operators", ()))
+    config = most_config(campaign)
     found: list[LoneStrategy] = []
     is_cut = False
     for regime, modalities in _regimes_to_read(regimes).items():
-        names = _operators_of(regime, excluded)
-        rows = list(_grouped(scope, regime=regime, threshold=threshold)[: MOST_STRATEGIES + 1])
+        names = regime_space(config, regime).operators
+        rows = list(_grouped(scope, regime=regime, threshold=config.iou_threshold)[: MOST_STRATEGIES + 1])
         is_cut = is_cut or len(rows) > MOST_STRATEGIES
         for row in rows[:MOST_STRATEGIES]:
             one = _lone(row, regime=regime, names=names)
@@ -145,12 +142,6 @@ def _regimes_to_read(regimes: Iterable[str]) -> dict[Regime, set[Modality]]:
         elif "joint" in having:
             found["joint"].add(modality)
     return dict(found)
-
-
-def _operators_of(regime: Regime, excluded: frozenset[str]) -> tuple[str, ...]:
-    image = tuple(IMAGE_OPERATORS) if regime != "text" else ()
-    text = tuple(TEXT_OPERATORS) if regime != "image" else ()
-    return tuple(name for name in (*image, *text) if name not in excluded)
 
 
 def _answers(scope: Scope, *, regime: Regime) -> QuerySet[Evaluation]:

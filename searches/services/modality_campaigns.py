@@ -12,14 +12,13 @@ from searches.enums import MODALITY_METHOD
 from searches.models import CachedReply, Campaign, Dataset, ModalityRun, SearchRun, SutRecord, User
 from searches.services.audit import record
 from searches.services.modality_costs import first_batch_size, most_a_question_costs
+from searches.services.modality_inputs import regime_space
 from searches.services.runs import MAX_NAME
 from searches.services.seed_plans import ChosenSeed, SeedPlan, check_ready, chosen_seeds, plan_strata
 from searches.services.spending import check_first_calls
 from searches.services.word_tables import operators_of
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.most.config import MostConfig
-from vlmlab.core.most.search import build_space
-from vlmlab.core.perturb import IMAGE_OPERATORS
 from vlmlab.core.seeding import derive_seed
 
 MOST_RUNS = 20_000
@@ -104,14 +103,9 @@ def check_operators(config: MostConfig) -> None:
     Raises:
         VlmLabError: not so; ``field`` says where it belongs.
     """
-    text_operators = operators_of(config)
+    operators_of(config)
     for regime in config.regimes:
-        build_space(
-            config,
-            regime=regime,
-            image_operators=tuple(IMAGE_OPERATORS),
-            text_operators=tuple(text_operators),
-        )
+        regime_space(config, regime)
 
 
 def stored_plan(config: MostConfig, plan: SeedPlan, *, dataset: Dataset) -> dict[str, Any]:

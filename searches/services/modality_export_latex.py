@@ -12,6 +12,7 @@ from searches.services.modality_tables import (
     write_rate,
     write_spread,
 )
+from searches.services.seed_plans import scene_type_title
 from vlmlab.core.most.comparisons import IMAGE_JOINT, TEXT_JOINT, RegimeComparison
 from vlmlab.core.most.summaries import Cell, Rate, Spread
 
@@ -40,7 +41,7 @@ def latex_table(
 def cell_names(cell: Cell, names: Mapping[str, str]) -> list[str | Raw]:
     """Return system, scene type and regime as people read them."""
     sut, scene_type, regime = cell
-    return [names.get(sut, sut), scene_type.replace("_", " ") or "all", REGIME_TITLES[regime]]
+    return [names.get(sut, sut), scene_type_title(scene_type), REGIME_TITLES[regime]]
 
 
 def marked_rate(families: Families, cell: Cell, name: str, rate: Rate) -> Raw:

@@ -23,6 +23,7 @@ from searches.services.modality_results import (
 from searches.services.modality_table_files import ResultTable, Value
 from searches.services.modality_tables import REGIME_TITLES, Choice, families_of, pair_title, shown_rows
 from searches.services.modality_tables_operators import budget_lines, operator_cases, operator_lines
+from searches.services.seed_plans import scene_type_title
 from searches.services.strategy_bars import operator_title
 from vlmlab.core.most.comparisons import PAIRED_METRICS, RegimeComparison
 from vlmlab.core.most.outcomes import FailureCriterion
@@ -84,7 +85,9 @@ def efficiency_table(campaign: Campaign, choice: Choice) -> ResultTable:
         found = efficiency([row.result for row in runs])
         spreads = {name: getattr(found, name) for name in COSTS}
         values = [value for numbers in spreads.values() for value in _spread_values(numbers)]
-        rows.append((*cell, *values, sum(row.first_hit is not None for row in runs)))
+        rows.append(
+            (*cell, *values, sum(row.first_hit is not None and row.result.case is not None for row in runs))
+        )
         marked = (marked_spread(families, cell, name, numbers) for name, numbers in spreads.items())
         printed.append([*cell_names(cell, names), *marked])
     latex = latex_table(
@@ -300,7 +303,7 @@ def _printed_comparison(
     return [
         PAIRED_METRICS[metric].title,
         names.get(one.sut, one.sut),
-        one.scene_type.replace("_", " ") or "all",
+        scene_type_title(one.scene_type),
         pair_title(one.regimes),
         str(one.n),
         "–" if share is None else f"{share:.0%}",

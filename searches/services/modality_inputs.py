@@ -16,11 +16,12 @@ from searches.services.stored_shapes import reading_stored
 from searches.services.sut_signals import progressed
 from searches.services.suts import asking_of
 from searches.services.word_tables import operators_of
+from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.evaluate import Perturber
 from vlmlab.core.most.genotype import OperatorSpace
 from vlmlab.core.most.objectives import Embed
 from vlmlab.core.most.search import build_space
-from vlmlab.core.most.types import REGIMES
+from vlmlab.core.most.types import REGIMES, Regime
 from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
 from vlmlab.core.perturb.image_truth import moved_truth
 from vlmlab.core.perturb.text import TEXT_OPERATORS, perturb_text
@@ -50,19 +51,28 @@ class SeenInput:
     reading: BoxReading | None
 
 
-def regime_space(run: ModalityRun) -> OperatorSpace:
-    """Return the strategies of a run's regime: which severity of a stored strategy is whose.
+def regime_space(config: MostConfig, regime: Regime) -> OperatorSpace:
+    """Return the strategies of a regime: which severity of a stored strategy is whose.
+
+    Raises:
+        ConfigError: an operator to leave out is unknown, or none is left.
+    """
+    return build_space(
+        config,
+        regime=regime,
+        image_operators=tuple(IMAGE_OPERATORS),
+        text_operators=tuple(TEXT_OPERATORS),
+    )
+
+
+def space_of(run: ModalityRun) -> OperatorSpace:
+    """Return the strategies of a run's regime.
 
     Raises:
         VlmLabError: the settings of the campaign are not those of this version.
     """
     regime = next(one for one in REGIMES if one == run.regime)
-    return build_space(
-        most_config(run.campaign),
-        regime=regime,
-        image_operators=tuple(IMAGE_OPERATORS),
-        text_operators=tuple(TEXT_OPERATORS),
-    )
+    return regime_space(most_config(run.campaign), regime)
 
 
 def perturber_of(run: ModalityRun, *, embed: Embed | None = None) -> Perturber:
@@ -84,7 +94,7 @@ def perturber_of(run: ModalityRun, *, embed: Embed | None = None) -> Perturber:
         )  # the registration may ask otherwise today
     return Perturber(
         seed_image,
-        space=regime_space(run),
+        space=space_of(run),
         run_seed=run.run.run_seed,
         embed=embed or _unmeasured,
         text_operators=operators_of(config),
@@ -98,7 +108,7 @@ def seen_input(run: ModalityRun, evaluation: Evaluation) -> SeenInput:
     Raises:
         VlmLabError: they cannot be made again; the message says why.
     """
-    perturber, space = perturber_of(run), regime_space(run)
+    perturber, space = perturber_of(run), space_of(run)
     with reading_stored("evaluation", hint=HINT):
         strategy = tuple(float(value) for value in evaluation.strategy)
         seed = perturber.seed_image

@@ -19,7 +19,7 @@ from vlmlab.core.most.admission import FidelityMemory
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.evaluate import Perturber, SeedImage
 from vlmlab.core.most.outcomes import is_eligible
-from vlmlab.core.most.prompt_embedding import Floats, prompt_embedder
+from vlmlab.core.most.prompt_embedding import embed_prompt
 from vlmlab.core.most.strategy_search import StrategySearch
 from vlmlab.core.most.types import AnswerStatus, Fidelity, Outcome, Query, Strategy
 from vlmlab.core.perturb import IMAGE_OPERATORS
@@ -175,7 +175,7 @@ def _replayed(run: SearchRun) -> LiveModality:
             text_operators=tuple(operators),
         ),
         run_seed=run.run_seed,
-        embed=_embed,
+        embed=embed_prompt,
         text_operators=operators,
         on_progress=progressed,
     )
@@ -237,8 +237,3 @@ class _TimedFidelity:
     def __call__(self, strategy: Strategy) -> Fidelity:
         with self.watch.running():
             return self.perturber.fidelity(strategy)
-
-
-def _embed(text: str) -> Floats:
-    """Embed a prompt; the model is only loaded once a prompt has changed."""
-    return prompt_embedder()(text)

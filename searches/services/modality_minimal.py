@@ -26,7 +26,7 @@ from vlmlab.core.most.evaluate import outcome_of, read_answer
 from vlmlab.core.most.minimal import MinimalSearch
 from vlmlab.core.most.objectives import objectives_of
 from vlmlab.core.most.outcomes import ReturnedCase, ReturnReason
-from vlmlab.core.most.prompt_embedding import Floats, prompt_embedder
+from vlmlab.core.most.prompt_embedding import embed_prompt
 from vlmlab.core.most.types import AnswerStatus, Fidelity, Outcome, Query, Strategy
 from vlmlab.core.search import replay
 from vlmlab.core.suts.base import SutReply, SutRequest
@@ -110,7 +110,7 @@ class _Minimizing:
         self.lease = JobLease(str(job.pk), job.attempts, job.owner)
         self.config = most_config(self.place.campaign)
         self.convention = asking_of(self.place.sut).convention
-        self.perturber = perturber_of(self.place, embed=_embed)
+        self.perturber = perturber_of(self.place, embed=embed_prompt)
         self.kept: Values = {name: job.result[name] for name in _KEPT if name in job.result}
         self.failures = 0
 
@@ -288,8 +288,3 @@ def _stored_reply(strategy: Strategy, reply: SutReply) -> Values:
 def _reply(stored: Values) -> SutReply:
     seen = stored["seen_size"]
     return SutReply(stored["text"], stored["finish_reason"], seen_size=tuple(seen) if seen else None)
-
-
-def _embed(text: str) -> Floats:
-    """Embed a prompt; the model is only loaded once a prompt has changed."""
-    return prompt_embedder()(text)

@@ -12,12 +12,12 @@ from searches.models import Campaign, Dataset, ModalityRun, SearchRun, SutRecord
 from searches.services.estimates import GUESSED_ANSWER_SECONDS, cost_each, round_duration
 from searches.services.modality_campaigns import checked_grid
 from searches.services.modality_costs import longest_call, most_a_question_costs
+from searches.services.modality_inputs import regime_space
 from searches.services.seed_plans import ChosenSeed, SeedPlan, StratumCount
 from searches.services.shell_campaigns import shell_config
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.types import Regime
-from vlmlab.core.perturb import IMAGE_OPERATORS, TEXT_OPERATORS
 from vlmlab.web.numbers import write_count, write_duration, write_many, write_money
 
 GUESSED_PERTURB_SECONDS = 0.05
@@ -129,9 +129,7 @@ def most_evaluations(config: MostConfig) -> int:
 
 
 def _n_operators(config: MostConfig, regime: Regime) -> int:
-    active = {"image": {*IMAGE_OPERATORS}, "text": {*TEXT_OPERATORS}}
-    active["joint"] = active["image"] | active["text"]
-    return len(active[regime] - set(config.excluded_operators))
+    return len(regime_space(config, regime).operators)
 
 
 def expected_evaluations(config: MostConfig) -> tuple[float, str]:

@@ -15,7 +15,6 @@ from searches.services.modality_results import (
     runs_address,
 )
 from searches.services.modality_tables import (
-    NO_STRATUM,
     SHOWN_PAIRS,
     Choice,
     Families,
@@ -36,7 +35,7 @@ from searches.services.modality_tables_operators import (
     operator_cases,
     operator_lines,
 )
-from searches.services.seed_plans import scene_type_title
+from searches.services.seed_plans import NO_STRATUM, scene_type_title
 from vlmlab.core.most.comparisons import IMAGE_JOINT
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.outcomes import RunStatus

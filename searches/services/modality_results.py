@@ -145,6 +145,14 @@ def runs_address(campaign_id: int, **filters: str) -> str:
     return f"{address}?{urlencode(chosen)}" if chosen else address
 
 
+def fails(row: ResultRow, criterion: FailureCriterion) -> bool:
+    """Return whether a finished run fails by a criterion, at the IoU threshold of its search."""
+    case = row.result.case
+    return case is not None and criterion.is_met(
+        case.status, case.iou, iou_threshold=row.result.iou_threshold
+    )
+
+
 def outcome_word(row: RunResult) -> str:
     """Return how a finished run ended (below, empty, malformed, held); "" for every other run."""
     if row.case is None:

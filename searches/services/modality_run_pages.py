@@ -9,7 +9,7 @@ from django.urls import reverse
 from searches.enums import CaseKind, ModalityStatus
 from searches.models import Blob, Evaluation, ModalityCase, ModalityRun
 from searches.services.modality_evaluations import RunPoints, run_points, stage_words
-from searches.services.modality_inputs import Boxes, as_boxes, regime_space, seen_input
+from searches.services.modality_inputs import Boxes, as_boxes, seen_input, space_of
 from searches.services.modality_outcomes import OUTCOMES, outcome_of, thresholds_of
 from searches.services.prompt_diffs import PromptDiff, prompt_diff
 from searches.services.run_pages import LogPart, log_part
@@ -149,7 +149,7 @@ def run_page(run: ModalityRun) -> ModalityRunPage:
             run=run,
             thresholds=thresholds,
             points=run_points(run, thresholds=thresholds),
-            operators=regime_space(run).operators,
+            operators=space_of(run).operators,
             clean=clean_picture(run),
             returned=returned,
             minimal=cases.get(CaseKind.MINIMAL),

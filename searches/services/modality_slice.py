@@ -1,7 +1,6 @@
 """A slice of a MoST run: the clean answer first, then batches of strategies, then its test case."""
 
 import time
-from typing import Any
 
 from searches.enums import RunState
 from searches.models import Campaign, CleanAnswer, SearchRun
@@ -222,7 +221,7 @@ class ModalitySlice(Slice):
         return sut, seconds
 
 
-def _concerns_all(error: Any) -> bool:
+def _concerns_all(error: VlmLabError) -> bool:
     """Return whether what halted a run would halt every other run with its system."""
     if isinstance(error, SpendingLimitError):
         return not isinstance(error, RunLimitError)

@@ -14,6 +14,7 @@ from searches.services.modality_results import (
     regimes_of,
     runs_address,
 )
+from searches.services.seed_plans import NO_STRATUM
 from vlmlab.core.most.comparisons import (
     IMAGE_JOINT,
     IMAGE_TEXT,
@@ -37,7 +38,7 @@ from vlmlab.core.most.types import Regime
 from vlmlab.web.numbers import write_many, write_percent
 
 SHOWN_PAIRS: tuple[RegimePair, ...] = (IMAGE_JOINT, TEXT_JOINT, IMAGE_TEXT)
-ALL_STRATA, NO_STRATUM = "", "-"
+ALL_STRATA = ""
 SIGNIFICANCE_MARKS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 KEPT_FAMILIES = 16
 REGIME_TITLES: dict[Regime, str] = {"image": "Image", "text": "Text", "joint": "Joint"}
@@ -267,13 +268,12 @@ def efficiency_rows(source: TableSource) -> list[TableRow]:
 
 
 def family_sizes(rows: Iterable[TableRow]) -> str:
-    """Return how many tests were adjusted together, in words: one number, or one a measure; "" for none."""
-    sizes = {row.title: row.family_size for row in rows if row.family_size}
+    """Return how many tests were adjusted together, in words; "" for none."""
+    sizes = sorted({row.family_size for row in rows if row.family_size})
     if not sizes:
         return ""
-    if len(set(sizes.values())) <= 1:
-        return f"{write_many(next(iter(sizes.values())), 'test')} a measure"
-    return ", ".join(f"{title} {size}" for title, size in sizes.items()) + " tests"
+    most = f"{write_many(sizes[-1], 'test')} a measure"
+    return most if len(sizes) == 1 else f"{sizes[0]} to {most}"
 
 
 def pair_title(pair: RegimePair) -> str:

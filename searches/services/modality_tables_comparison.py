@@ -1,11 +1,11 @@
 """Two systems, or one system in two campaigns, on the same seed images: who fails where the other holds."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from searches.enums import MODALITY_METHOD
 from searches.models import Campaign, ModalityRun
-from searches.services.modality_results import Reading, ResultRow, campaign_results, picture_names
+from searches.services.modality_results import Reading, ResultRow, campaign_results, fails, picture_names
 from vlmlab.core.most.comparisons import SIGNIFICANCE_LEVEL
 from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.core.most.summaries import Rate
@@ -192,16 +192,7 @@ def _differences(ours: Places, theirs: Places, criterion: FailureCriterion) -> t
     counted = [_counted(regime, ours, theirs, criterion) for regime in regimes]
     tested = [one.p_value for one in counted if one.p_value is not None]
     adjusted = iter(holm(tested))
-    return tuple(
-        one if one.p_value is None else _with_adjusted(one, float(next(adjusted))) for one in counted
-    )
-
-
-def _with_adjusted(one: RegimeDifference, p_adjusted: float) -> RegimeDifference:
-    return RegimeDifference(
-        one.regime, one.first, one.second, one.only_first, one.only_second, one.p_value, p_adjusted,
-        one.left_out,
-    )  # fmt: skip
+    return tuple(one if one.p_value is None else replace(one, p_adjusted=next(adjusted)) for one in counted)
 
 
 def _counted(regime: Regime, ours: Places, theirs: Places, criterion: FailureCriterion) -> RegimeDifference:
@@ -228,14 +219,6 @@ def _common(ours: Places, theirs: Places, places: Iterable[Place]) -> list[Place
         place
         for place in places
         if place in ours and place in theirs and ours[place].result.case and theirs[place].result.case
-    )
-
-
-def fails(row: ResultRow, criterion: FailureCriterion) -> bool:
-    """Return whether a finished run fails by a criterion, at the IoU threshold of its search."""
-    case = row.result.case
-    return case is not None and criterion.is_met(
-        case.status, case.iou, iou_threshold=row.result.iou_threshold
     )
 
 

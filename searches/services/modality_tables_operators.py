@@ -8,7 +8,7 @@ from statistics import fmean
 
 from searches.enums import CaseKind
 from searches.models import Campaign, ModalityCase
-from searches.services.modality_results import ResultRow, campaign_mark
+from searches.services.modality_results import ResultRow, campaign_mark, fails
 from searches.services.strategy_bars import Modality, modality_of, operator_names, operator_title
 from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.core.most.summaries import Rate
@@ -129,8 +129,8 @@ def operator_lines(
         criterion: what counts as a failure.
         is_acting_only: whether operators that act in no case are left out.
     """
-    failing = [case for case in cases if _fails(case, criterion)]
-    held = [case for case in cases if not _fails(case, criterion)]
+    failing = [case for case in cases if fails(case.row, criterion)]
+    held = [case for case in cases if not fails(case.row, criterion)]
     lines = [_operator_line(name, failing, held) for name in operator_names()]
     acting = [one for one in lines if one.in_failures.numerator or one.in_held.numerator]
     return sorted(
@@ -162,13 +162,6 @@ def _budget_line(
 
     name = names[0] if len(names) == 1 else ""
     return BudgetLine(name, title, modality, {regime: share(regime) for regime in regimes})
-
-
-def _fails(case: OperatorCase, criterion: FailureCriterion) -> bool:
-    numbers = case.row.result.case
-    return numbers is not None and criterion.is_met(
-        numbers.status, numbers.iou, iou_threshold=case.row.result.iou_threshold
-    )
 
 
 def _operator_line(name: str, failing: Sequence[OperatorCase], held: Sequence[OperatorCase]) -> OperatorLine:

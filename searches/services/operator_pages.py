@@ -16,6 +16,7 @@ from searches.services.operator_pictures import (
     operator_generator,
     thumbnail_size,
 )
+from searches.services.strategy_bars import operator_title
 from vlmlab.core.perturb.image_operator import FAMILIES, Family, ImageOperator
 from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
 from vlmlab.core.perturb.image_truth import LEAST_TIGHT_SHARE, LEAST_VISIBLE_SHARE, honest_caps, moved_truth
@@ -67,7 +68,7 @@ class OperatorStrip:
     @property
     def title(self) -> str:
         """Its name in words."""
-        return operator_title(self.operator.name)
+        return operator_heading(self.operator.name)
 
     @property
     def sets(self) -> str:
@@ -88,7 +89,7 @@ class LevelRow:
     @property
     def title(self) -> str:
         """The operator's name in words."""
-        return operator_title(self.name)
+        return operator_heading(self.name)
 
     @property
     def pairs(self) -> list[tuple[int, float, str]]:
@@ -96,10 +97,10 @@ class LevelRow:
         return list(zip(LEVELS, self.severities, self.parameters, strict=True))
 
 
-def operator_title(name: str) -> str:
-    """Return an operator's name in words."""
-    words = name.replace("_", " ").capitalize()
-    return words.replace("Jpeg", "JPEG").replace("Ocr", "OCR")
+def operator_heading(name: str) -> str:
+    """Return an operator's name as a heading."""
+    words = operator_title(name)
+    return words[0].upper() + words[1:]
 
 
 def setting_words(operator: ImageOperator) -> str:
@@ -286,7 +287,7 @@ def _shot(
     width, height = picture.working_size
     if is_small:
         width, height = thumbnail_size(width, height)
-    title = "the original" if severity == 0.0 else f"{operator_title(operator.name)}, severity {severity:g}"
+    title = "the original" if severity == 0.0 else f"{operator_heading(operator.name)}, severity {severity:g}"
     return Shot(
         severity=severity,
         parameter=parameter_words(operator, severity),

@@ -6,7 +6,7 @@ from typing import get_args
 
 import numpy as np
 
-from searches.services.operator_pages import operator_title
+from searches.services.operator_pages import operator_heading
 from searches.services.prompt_diffs import PromptDiff, prompt_diff
 from vlmlab.core.perturb.text import TEXT_OPERATORS
 from vlmlab.core.perturb.text_operator import TextFamily, TextOperator
@@ -45,7 +45,7 @@ class TextStrip:
     @property
     def title(self) -> str:
         """Its name in words."""
-        return operator_title(self.operator.name)
+        return operator_heading(self.operator.name)
 
     @property
     def summary(self) -> str:

@@ -17,6 +17,8 @@ from vlmlab.core.scenes.strata import STRATA
 from vlmlab.core.seeding import rng_for
 
 MOST_SEED = 2**63 - 1
+NO_STRATUM = "-"
+"""How forms and addresses name the pictures that have no stratum."""
 MOST_REPLICATES = 100
 READ_AT_ONCE = 500
 
@@ -89,7 +91,7 @@ class StratumCount:
 def stratum_title(name: str) -> str:
     """Return what people call a stratum: its title where scenes were drawn for it, else its name."""
     known = STRATA.get(name)
-    return known.title if known is not None else name or "Without a stratum"
+    return known.title if known is not None else name.replace("_", " ") or "Without a stratum"
 
 
 def scene_type_title(name: str) -> str:

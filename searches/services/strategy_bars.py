@@ -49,8 +49,8 @@ class StrategyBar:
 
 
 def operator_title(name: str) -> str:
-    """Return the name of an operator as words."""
-    return name.replace("_", " ")
+    """Return the name of an operator as words, as they stand within a sentence."""
+    return name.replace("_", " ").replace("jpeg ", "JPEG ").replace("ocr ", "OCR ")
 
 
 @cache

@@ -16,7 +16,7 @@ from searches.services import modality_responses, modality_run_lists
 from searches.services.lone_strategies import Scope, lone_evaluations
 from searches.services.modality_evaluations import lone_lines
 from searches.services.modality_responses import ResponseCurve, ResponsePoint
-from searches.services.modality_tables import NO_STRATUM
+from searches.services.seed_plans import NO_STRATUM
 from searches.services.strategy_bars import operator_names, operator_title
 from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.web.asked import asked_number

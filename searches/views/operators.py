@@ -48,7 +48,7 @@ def operator_detail(request: HttpRequest, name: str) -> HttpResponse:
     strip = operator_pages.operator_strip(operator, picture, seed=_seed(form)) if picture else None
     context = _context(form, picture) | {
         "operator": operator,
-        "title": operator_pages.operator_title(name),
+        "title": operator_pages.operator_heading(name),
         "sets": operator_pages.setting_words(operator),
         "strip": strip,
         "level": next((row for row in operator_pages.level_rows() if row.name == name), None),

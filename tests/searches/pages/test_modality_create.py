@@ -137,7 +137,7 @@ def test_all_strata_and_none_are_the_same_wish(sut, dataset):
 def test_pictures_without_a_stratum_can_be_chosen_among_others(sut):
     mixed = make_seed_dataset(4, strata=("", "kitchen"))
 
-    start(sut, mixed, strata=[modality_form.NO_STRATUM], regimes=["text"])
+    start(sut, mixed, strata=["-"], regimes=["text"])
 
     assert set(Campaign.objects.get().modality_runs.values_list("stratum", flat=True)) == {""}
 

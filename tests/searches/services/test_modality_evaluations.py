@@ -9,7 +9,7 @@ from searches.services.modality_evaluations import (
     run_points,
     stage_words,
 )
-from searches.services.modality_inputs import regime_space
+from searches.services.modality_inputs import space_of
 from tests.factories import make_sut
 from tests.searches.modality_factory import Ending, make_grid, make_modality_campaign, make_seed_dataset
 from vlmlab.core.most.types import Thresholds
@@ -32,7 +32,7 @@ def run():
     campaign = make_modality_campaign(make_seed_dataset(1))
     ending = Ending(iou=0.4, clean_iou=0.8, severities={"fog": 0.3})
     (run,) = make_grid(campaign, suts=[make_sut()], ended=lambda place: ending, regimes=("image",))
-    strategy = list(regime_space(run).strategy({"fog": 0.3}))
+    strategy = list(space_of(run).strategy({"fog": 0.3}))
     Evaluation.objects.bulk_create(
         Evaluation(
             run_id=run.run_id,
@@ -91,7 +91,7 @@ def test_a_table_has_the_acting_operators_of_its_rows(run, django_assert_num_que
     points = run_points(run, thresholds=Thresholds()).shown("hits")
 
     with django_assert_num_queries(1):
-        lines = evaluation_lines(run, points, operators=regime_space(run).operators)
+        lines = evaluation_lines(run, points, operators=space_of(run).operators)
 
     assert [(line.point.number, [bar.operator for bar in line.bars]) for line in lines] == [(2, ["fog"])]
 

@@ -131,7 +131,7 @@ def test_a_latex_table_has_as_many_cells_a_row_as_columns(what):
 def test_names_are_escaped_in_latex():
     text = text_of(one_third(), "effectiveness", "tex")
 
-    assert r"One \& only\_100\% & street & Image & 1 / 3 & 1 / 3 & 1 / 3" in text
+    assert r"One \& only\_100\% & Street & Image & 1 / 3 & 1 / 3 & 1 / 3" in text
 
 
 def test_every_special_sign_is_escaped():
@@ -167,7 +167,7 @@ def test_stars_of_a_table_are_those_of_the_comparison_with_joint():
 
     lines = text_of(campaign, "effectiveness", "tex").splitlines()
 
-    image, text, joint = (line for line in lines if line.startswith("One & street"))
+    image, text, joint = (line for line in lines if line.startswith("One & Street"))
     assert image.split(" & ")[3] == "12 / 12"
     assert text.split(" & ")[3] == "0 / 12$^{**}$"  # 2 / 2**12, three tests
     assert joint.split(" & ")[3] == "12 / 12"

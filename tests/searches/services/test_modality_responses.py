@@ -5,7 +5,7 @@ from scipy.stats import t as student
 
 from searches.models import Evaluation
 from searches.services.lone_strategies import Scope, lone_evaluations
-from searches.services.modality_inputs import regime_space
+from searches.services.modality_inputs import space_of
 from searches.services.modality_responses import severity_responses
 from tests.factories import make_sut
 from tests.searches.modality_factory import Ending, make_grid, make_modality_campaign, make_seed_dataset
@@ -38,7 +38,7 @@ class Sweep:
             run_id=run.run_id,
             step=self.number,
             position=0,
-            strategy=list(regime_space(run).strategy(severities)),
+            strategy=list(space_of(run).strategy(severities)),
             status=status,
             iou=iou,
             image_distance=f2,

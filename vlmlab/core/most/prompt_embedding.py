@@ -25,6 +25,15 @@ _LAYERS, _HEADS, _EPSILON = 6, 12, 1e-12
 Floats = npt.NDArray[np.float32]
 
 
+def embed_prompt(text: str) -> Floats:
+    """Return the vector of a prompt (an ``Embed``); the model is only loaded once one is asked for.
+
+    Raises:
+        ConfigError: the package with the weights is not installed.
+    """
+    return prompt_embedder()(text)
+
+
 @lru_cache(maxsize=1)
 def prompt_embedder() -> "PromptEmbedder":
     """Return the embedder of this process, loaded once.
