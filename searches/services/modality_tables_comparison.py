@@ -245,7 +245,7 @@ def _split(
         for place in shown
     )
     return SplitGroup(
-        f"{_short(failing, holding)} fails, {_short(holding, failing)} holds", len(places), seeds
+        f"{_short(failing, holding)} fails where {_short(holding, failing)} holds", len(places), seeds
     )
 
 

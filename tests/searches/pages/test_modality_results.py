@@ -272,7 +272,7 @@ def test_two_systems_side_by_side():
 
     words = words_of(page)
     assert "Image perturbations break Alpha more often (100 % and 0 %)." in words
-    assert "Alpha fails, Beta holds 8 seed images and regimes" in words
+    assert "Alpha fails where Beta holds 8 seed images and regimes" in words
     run = campaign.modality_runs.filter(sut__slug="a").first()
     assert f'href="{run.get_absolute_url()}"' in page
     assert "the paper: significant in 12 of 16 pairs of system and scene type" in words

@@ -223,7 +223,7 @@ def test_two_systems_are_compared_on_common_seed_images():
     assert image.p_value == pytest.approx(mcnemar([[1, 7], [0, 0]], exact=True).pvalue)
     assert image.difference_text == "+88 points"
     assert [group.total for group in found.groups] == [7, 0]
-    assert found.groups[0].title == "Weak fails, Strong holds"
+    assert found.groups[0].title == "Weak fails where Strong holds"
     assert found.sentence == "Image perturbations break Weak more often (100 % and 13 %)."
     assert found.warnings == ()
 
