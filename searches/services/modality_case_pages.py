@@ -9,7 +9,7 @@ from searches.enums import AnswerKind, CaseKind
 from searches.models import Blob, ModalityCase, ModalityRun
 from searches.services.modality_case_numbers import Number, case_numbers
 from searches.services.modality_inputs import as_boxes, read_again
-from searches.services.modality_outcomes import OUTCOME_TONES, OUTCOMES, outcome_of, thresholds_of
+from searches.services.modality_outcomes import HasOutcome, outcome_of, thresholds_of
 from searches.services.modality_run_pages import clean_picture, drawn
 from searches.services.prompt_diffs import PromptDiff, prompt_diff
 from searches.services.seed_inputs import things_of
@@ -42,23 +42,13 @@ class CriterionLine:
 
 
 @dataclass(frozen=True)
-class PairedLine:
+class PairedLine(HasOutcome):
     """The same seed image and label in another regime, on another system, or asked once more."""
 
     row: ModalityRun
     case: ModalityCase | None
     outcome: str
     is_this: bool
-
-    @property
-    def outcome_words(self) -> str:
-        """The outcome for people."""
-        return OUTCOMES[self.outcome]
-
-    @property
-    def tone(self) -> str:
-        """Whether the outcome is bad, ok, worth a warning, or nothing of these ("")."""
-        return OUTCOME_TONES.get(self.outcome, "")
 
 
 @dataclass(frozen=True)
@@ -70,7 +60,7 @@ class BoxLine:
 
 
 @dataclass(frozen=True)
-class CasePage:
+class CasePage(HasOutcome):
     """One test case.
 
     Attributes:
@@ -95,11 +85,6 @@ class CasePage:
     other: ModalityCase | None
     other_picture: BoxedPicture | None
     outcome: str
-
-    @property
-    def tone(self) -> str:
-        """Whether the outcome is bad, ok, or nothing of these ("")."""
-        return OUTCOME_TONES.get(self.outcome, "")
 
     @property
     def reason(self) -> str:
@@ -127,11 +112,6 @@ class CasePage:
     def is_picture_same(self) -> bool:
         """Whether the picture is the clean one."""
         return self.case.image_sha256 == self.run.picture.image_sha256
-
-    @property
-    def outcome_words(self) -> str:
-        """How the answer counts, in a few words."""
-        return OUTCOMES[self.outcome]
 
     @property
     def sentence(self) -> str:

@@ -29,6 +29,22 @@ OUTCOME_TONES = {"below": "bad", "empty": "bad", "malformed": "bad", "held": "ok
 """Outcome -> tone of its words; the others are neither good nor bad."""
 
 
+class HasOutcome:
+    """A line or a page of a run; ``outcome`` is a key of ``OUTCOMES``."""
+
+    outcome: str
+
+    @property
+    def outcome_words(self) -> str:
+        """The outcome for people."""
+        return OUTCOMES[self.outcome]
+
+    @property
+    def tone(self) -> str:
+        """Whether the outcome is bad, ok, worth a warning, or nothing of these ("")."""
+        return OUTCOME_TONES.get(self.outcome, "")
+
+
 def thresholds_of(campaign: Campaign) -> Thresholds:
     """Return when an answer of a campaign is a failure; defaults where its settings do not say.
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db.models import F, FilteredRelation, OrderBy, Q, QuerySet
 
-from searches.enums import MODALITY_METHOD, CaseKind
+from searches.enums import CaseKind
 from searches.models import Blob, Campaign, ModalityCase, ModalityRun
-from searches.services.modality_outcomes import OUTCOME_TONES, OUTCOMES, outcome_of, thresholds_of
+from searches.services.modality_outcomes import HasOutcome, outcome_of, thresholds_of
 from searches.services.strategy_bars import StrategyBar, strategy_bars
 
 SHOWN_OPERATORS = 3
@@ -36,7 +36,7 @@ _READ = (
 
 
 @dataclass(frozen=True)
-class RunLine:
+class RunLine(HasOutcome):
     """One row.
 
     Attributes:
@@ -53,16 +53,6 @@ class RunLine:
     case_picture: str
 
     @property
-    def outcome_words(self) -> str:
-        """The outcome for people."""
-        return OUTCOMES[self.outcome]
-
-    @property
-    def tone(self) -> str:
-        """Whether the outcome is bad, ok, worth a warning, or nothing of these ("")."""
-        return OUTCOME_TONES.get(self.outcome, "")
-
-    @property
     def operators(self) -> list[StrategyBar]:
         """The strongest operators of the case."""
         bars = strategy_bars(self.case.severities) if self.case else []
@@ -77,11 +67,6 @@ class Neighbours:
     following: int | None
     place: int
     total: int
-
-
-def find_campaign(pk: int) -> Campaign | None:
-    """Return a modality search; None where there is none of that number."""
-    return Campaign.objects.select_related("dataset").filter(pk=pk, method=MODALITY_METHOD).first()
 
 
 def is_order(key: str) -> bool:

@@ -10,7 +10,7 @@ from searches.enums import CaseKind, ModalityStatus
 from searches.models import Blob, Evaluation, ModalityCase, ModalityRun
 from searches.services.modality_evaluations import RunPoints, run_points, stage_words
 from searches.services.modality_inputs import Boxes, as_boxes, seen_input, space_of
-from searches.services.modality_outcomes import OUTCOMES, outcome_of, thresholds_of
+from searches.services.modality_outcomes import HasOutcome, outcome_of, thresholds_of
 from searches.services.prompt_diffs import PromptDiff, prompt_diff
 from searches.services.run_pages import LogPart, log_part
 from searches.services.seed_inputs import things_of
@@ -68,7 +68,7 @@ class OpenedEvaluation:
 
 
 @dataclass(frozen=True)
-class ModalityRunPage:
+class ModalityRunPage(HasOutcome):
     """One run.
 
     Attributes:
@@ -90,11 +90,6 @@ class ModalityRunPage:
     returned_key: str
     n_things: int
     log: LogPart
-
-    @property
-    def outcome_words(self) -> str:
-        """How it ended, in a few words."""
-        return OUTCOMES[self.outcome]
 
     @property
     def sentence(self) -> str:

@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -16,6 +16,7 @@ from searches.services.modality_pages import PlannedSeed, first_seeds, modality_
 from searches.services.modality_plans import CampaignPlan, plan_campaign
 from searches.services.modality_steering import clone_values
 from searches.services.workers import workers_now
+from searches.views.modality import find_campaign
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.most.config import PRESETS
 from vlmlab.web.asked import asked_number, asked_slug
@@ -40,9 +41,7 @@ def modality_create(request: HttpRequest) -> HttpResponse:
 @require_safe
 def modality_clone(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the form filled with the settings of an earlier campaign."""
-    campaign = modality_campaign(pk)
-    if campaign is None:
-        raise Http404("no such campaign")
+    campaign = find_campaign(pk)
     values = clone_values(campaign)
     values["strata"] = modality_form.form_strata(values.get("strata", []))
     context = _context(ModalityForm(initial=values)) | {"cloned_from": campaign}

@@ -5,19 +5,20 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from searches.charts.severity_responses import failure_chart, iou_chart
 from searches.models import Campaign, SutRecord
-from searches.services import modality_responses, modality_run_lists
+from searches.services import modality_responses
 from searches.services.lone_strategies import Scope, lone_evaluations
 from searches.services.modality_evaluations import lone_lines
 from searches.services.modality_responses import ResponseCurve, ResponsePoint
 from searches.services.seed_plans import NO_STRATUM
 from searches.services.strategy_bars import operator_names, operator_title
+from searches.views.modality import find_campaign
 from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.web.asked import asked_number
 
@@ -70,9 +71,7 @@ def responses_context(request: HttpRequest, campaign: Campaign, *, default_sut: 
 @require_safe
 def modality_evaluations(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the evaluations in which one operator acts alone at some severities, the worst first."""
-    campaign = modality_run_lists.find_campaign(pk)
-    if campaign is None:
-        raise Http404("no such campaign")
+    campaign = find_campaign(pk)
     suts = modality_responses.asked_suts(campaign)
     sut = _chosen_sut(suts, request.GET.get("sut", ""))
     operator = request.GET.get("operator", "")

@@ -15,6 +15,7 @@ from searches.forms.run import RaiseLimitForm
 from searches.models import Campaign, ModalityRun
 from searches.services import modality_evaluations, modality_run_lists, modality_run_pages, runs
 from searches.services.modality_inputs import evaluation_picture
+from searches.views.modality import find_campaign
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.errors import is_fragment_request
 from vlmlab.web.figures import Chart
@@ -26,9 +27,7 @@ A_DAY = "private, max-age=86400"
 @require_safe
 def modality_runs(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the runs of a campaign, narrowed and sorted as the address says."""
-    campaign = modality_run_lists.find_campaign(pk)
-    if campaign is None:
-        raise Http404("no such campaign")
+    campaign = find_campaign(pk)
     narrowed, rows = narrowed_runs(request, campaign)
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
