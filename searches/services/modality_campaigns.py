@@ -9,7 +9,16 @@ from django.db.models import Max
 from django.utils import timezone
 
 from searches.enums import MODALITY_METHOD
-from searches.models import CachedReply, Campaign, Dataset, ModalityRun, SearchRun, SutRecord, User
+from searches.models import (
+    CachedReply,
+    Campaign,
+    Dataset,
+    ModalityRun,
+    SearchRun,
+    SutRecord,
+    User,
+    WordTableRecord,
+)
 from searches.services.audit import record
 from searches.services.modality_costs import first_batch_size, most_a_question_costs
 from searches.services.modality_inputs import regime_space
@@ -20,6 +29,7 @@ from searches.services.word_tables import operators_of
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.seeding import derive_seed
+from vlmlab.web.asked import asked_slug
 
 MOST_RUNS = 20_000
 SENT_TWICE_WITHIN = timedelta(seconds=10)
@@ -43,6 +53,7 @@ def create_modality_campaign(
             ready or has nothing to ask for, a stratum, operator or word table is unknown, there would be too
             many runs, or the name is too long; ``field`` says where it belongs.
     """
+    dataset = _held(dataset, config)
     seeds = checked_grid(config, plan, suts=suts, dataset=dataset)
     if len(name) > MAX_NAME or "\x00" in name:
         raise VlmLabError(f"The name must have at most {MAX_NAME} printable characters.", field="name")
@@ -165,6 +176,23 @@ def just_started(
 def run_seed_of(plan: SeedPlan, replicate: int) -> int:
     """Return the run seed of a replicate: the same for all systems and regimes, so that runs are paired."""
     return plan.seed if replicate == 0 else derive_seed(plan.seed, "replicate", replicate)
+
+
+def _held(dataset: Dataset, config: MostConfig) -> Dataset:
+    """Return the dataset as it stands; until the campaign names them, nobody deletes it or a word table.
+
+    Raises:
+        VlmLabError: the dataset is gone.
+    """
+    held = Dataset.objects.select_for_update().filter(pk=dataset.pk).first()
+    if held is None:
+        raise VlmLabError(
+            f"The dataset {dataset.title} was deleted meanwhile.", hint="Choose another.", field="dataset"
+        )
+    tables = [asked_slug(slug) for slug in (config.homophone_table, config.synonym_table)]
+    if any(tables):
+        list(WordTableRecord.objects.select_for_update().filter(slug__in=tables).values_list("pk"))
+    return held
 
 
 def _write_grid(
