@@ -29,7 +29,7 @@ from searches.services.modality_endings import (
     unanswered_ending,
 )
 from searches.services.modality_live import LiveModality, asked_in, live_modality
-from searches.services.modality_siblings import pause_waiting_siblings
+from searches.services.modality_siblings import pause_waiting_siblings, pause_where_nobody_answers
 from searches.services.outages import is_unanswered, note_unanswered
 from searches.services.paid_answers import keeping_paid
 from searches.services.slice_ends import SliceEnd
@@ -85,7 +85,12 @@ class ModalitySlice(Slice):
         """End when the seed image is not eligible, the search is over, or nothing gets answered."""
         live = self.live
         started = time.monotonic()
-        ending = unanswered_ending(run, live) or baseline_ending(live)
+        ending = unanswered_ending(run, live)
+        if ending is not None:
+            end = self.end(run, ending)
+            pause_where_nobody_answers(self.lease, run, because=run.checkpoint.get("clean_error", ""))
+            return end
+        ending = baseline_ending(live)
         if ending is not None:
             return self.end(run, ending)
         outage = outage_of(run, last_failed=last_failed_evaluation)

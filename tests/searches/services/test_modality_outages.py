@@ -7,12 +7,13 @@ import pytest
 from searches.enums import RunState
 from searches.models import CachedReply, SearchRun, SutRecord
 from searches.services import modality_slice, sut_signals
+from searches.services.modality_steering import resume_campaign
 from searches.services.runs import raise_limit, resume_run
 from searches.services.slice_ends import SliceEnd
 from searches.services.suts import LoadedSut, params_of
 from tests.factories import make_sut
 from tests.searches.engine import advance, as_new_process
-from tests.searches.modality_engine import RIGHT, never_breaks, runs_of, start_modality
+from tests.searches.modality_engine import RIGHT, advance_all, never_breaks, runs_of, start_modality
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.provider import CallFailure, ProviderReply
 from vlmlab.core.suts.remote import RemoteSut
@@ -20,6 +21,7 @@ from vlmlab.core.suts.remote import RemoteSut
 pytestmark = pytest.mark.django_db
 
 AWAY = CallFailure("connection", "Nothing answers at this address.", is_retryable=True, max_tries=1)
+NO_MODEL = CallFailure("not_json", "The address answered with a web page.", is_retryable=False)
 REFUSED = CallFailure("key", "The server refused the API key.", is_retryable=False)
 
 
@@ -81,6 +83,40 @@ def test_an_outage_pauses_the_run_and_those_that_wait_and_uses_nothing_up(
     assert (waiting.state, waiting.error) == (RunState.PAUSED, run.error)
     assert words in run.error
     assert (run.n_call_errors, run.evaluations.count()) == (0, 0)
+
+
+def test_an_address_that_never_answers_pauses_the_campaign_after_three_seed_images(provider):
+    campaign = start_modality(remote(), n=5, slots=1, inference_budget=2)
+    runs = runs_of(campaign)
+    provider.failure = NO_MODEL
+
+    for run in runs[:3]:
+        advance(run)
+
+    states = [run.state for run in runs_of(campaign)]
+    assert states == [RunState.SUCCEEDED] * 3 + [RunState.PAUSED] * 2
+    assert runs_of(campaign)[4].error == (
+        f"{campaign.runs.first().sut.name} answered nothing about any of 3 seed images: "
+        "The address answered with a web page."
+    )
+
+    provider.failure = None
+    assert resume_campaign(campaign, by=None) == 5
+    advance_all(campaign)
+
+    assert {run.modality.status for run in runs_of(campaign)} == {"finished"}
+
+
+def test_single_seed_images_that_are_never_answered_pause_nobody(provider):
+    campaign = start_modality(remote(), n=5, slots=1, inference_budget=2)
+    first, *others = runs_of(campaign)
+    advance(first)
+    provider.failure = NO_MODEL
+
+    for run in others[:3]:
+        advance(run)
+
+    assert runs_of(campaign)[4].state == RunState.QUEUED
 
 
 def test_a_server_that_was_away_changes_nothing_of_a_run(provider):
