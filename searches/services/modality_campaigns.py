@@ -134,7 +134,10 @@ def plan_of(campaign: Campaign) -> SeedPlan:
     try:
         return SeedPlan.model_validate({k: v for k, v in campaign.plan.items() if k != "regimes"})
     except (AttributeError, ValueError) as error:
-        raise ConfigError("This version of the lab does not understand the plan of this campaign.") from error
+        raise ConfigError(
+            "This version of the lab does not understand the plan of this campaign.",
+            hint="Its results stay readable; start a new campaign.",
+        ) from error
 
 
 def just_started(

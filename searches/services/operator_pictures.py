@@ -141,7 +141,7 @@ def check_is_kept(sha256: str) -> None:
         VlmLabError: it is not kept (any more).
     """
     if not _is_kept(sha256):
-        raise VlmLabError("This picture is not kept any more.")
+        raise VlmLabError("This picture is not kept any more.", hint="Choose or upload another.")
 
 
 def operator_generator(seed: int, sha256: str, operator: str) -> np.random.Generator:

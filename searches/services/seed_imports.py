@@ -154,7 +154,7 @@ def import_seeds(job: Job) -> dict[str, Any]:
     dataset = Dataset.objects.filter(slug=job.params["dataset"]).first()
     if dataset is None:
         forget_archive(archive)
-        raise VlmLabError("This dataset was deleted.")
+        raise VlmLabError("This dataset was deleted.", hint="Upload the files again.")
     if dataset.state == DatasetState.MAKING:
         try:
             with kept_archive(archive) as file:

@@ -170,4 +170,7 @@ def check_ended(campaign: Campaign) -> None:
         return
     told = left.exclude(error="").order_by("pk").values_list("error", "hint").first()
     reason = f"{told[0]} {told[1]}".strip() if told else ""
-    raise VlmLabError(f"{n_left:,} of {campaign.runs.count():,} runs have not ended. {reason}".strip())
+    raise VlmLabError(
+        f"{n_left:,} of {campaign.runs.count():,} runs have not ended. {reason}".strip(),
+        hint=f"Go on with --method most --resume {campaign.pk}.",
+    )

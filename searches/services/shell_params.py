@@ -8,6 +8,18 @@ from pydantic import BaseModel
 from vlmlab.core.errors import ConfigError
 
 
+def read_param(text: str) -> tuple[str, str]:
+    """Return name and value of ``KEY=VALUE``.
+
+    Raises:
+        ConfigError: there is no ``=``, or no name before it.
+    """
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise ConfigError(f"--param needs KEY=VALUE, got “{text}”.", hint="Such as slots=4.")
+    return name.strip(), value.strip()
+
+
 def put_param(params: dict[str, Any], text: str, *, model: type[BaseModel]) -> None:
     """Put one ``key=value`` into the settings of a model.
 

@@ -77,7 +77,7 @@ def go_on_asking(row: WordTableRecord, *, by: User | None) -> Job:
         return job
     is_open = locked.state in (WordTableState.FAILED, WordTableState.ASKING)
     if locked.sut is None or not is_open:
-        raise VlmLabError("There is nothing left to ask for.")
+        raise VlmLabError("There is nothing left to ask for.", hint="Review what was proposed.")
     _check_enabled(locked.sut)
     locked.state, locked.error = WordTableState.ASKING, ""
     locked.save(update_fields=["state", "error"])
@@ -94,7 +94,10 @@ def stop_asking(row: WordTableRecord, *, by: User | None) -> None:
     """
     locked = WordTableRecord.objects.select_for_update().get(pk=row.pk)
     if locked.state != WordTableState.ASKING:
-        raise VlmLabError("Nobody asks for this table at the moment.")
+        raise VlmLabError(
+            "Nobody asks for this table at the moment.",
+            hint="Reload the page to see what happened meanwhile.",
+        )
     jobs = Job.objects.filter(kind=JobKind.WORD_TABLE, params__table=locked.slug, state__in=UNFINISHED)
     jobs.update(state=JobState.FAILED, error=STOPPED, hint=GO_ON, lease_expires=None)
     locked.state, locked.error = WordTableState.FAILED, STOPPED
@@ -117,7 +120,7 @@ def ask_word_table(job: Job) -> dict[str, Any]:
     """
     row = WordTableRecord.objects.select_related("sut__api_key").filter(slug=job.params["table"]).first()
     if row is None or row.sut is None:
-        raise VlmLabError("This word table was deleted.")
+        raise VlmLabError("This word table was deleted.", hint="Make a new one.")
     lease = JobLease(str(job.pk), job.attempts, job.owner)
     try:
         _ask_slice(_Asking(row, row.sut, job, lease))

@@ -91,7 +91,7 @@ def delete_word_table(row: WordTableRecord, *, by: User) -> None:
     if locked.state == WordTableState.ASKING:
         raise VlmLabError("The table is still being asked for.", hint="Stop it first.")
     if uses_of(locked):
-        raise VlmLabError("A search names this table, so it stays.")
+        raise VlmLabError("A search names this table, so it stays.", hint="Make another one for other words.")
     record(by, "deleted", locked)
     locked.delete()
 
@@ -122,7 +122,10 @@ def _with_own(table: TableDraft, label: str, text: str, *, is_accepted: bool, by
     proposal = read_table_reply(json.dumps({key: [text]}), [key])
     if proposal.problems:
         why = next(iter(proposal.problems.values()))
-        raise VlmLabError(f"“{text[:80]}” cannot stand for “{label}”: {why[:1].lower()}{why[1:]}")
+        raise VlmLabError(
+            f"“{text[:80]}” cannot stand for “{label}”: {why[:1].lower()}{why[1:]}",
+            hint="Write other words, or refuse the proposal.",
+        )
     table = with_proposal(table, proposal, source=by)
     [stored] = proposal.alternatives[key]
     same = next(one.text for one in table.labels[key] if label_key(one.text) == label_key(stored))
@@ -132,7 +135,9 @@ def _with_own(table: TableDraft, label: str, text: str, *, is_accepted: bool, by
 def _open_row(row: WordTableRecord) -> WordTableRecord:
     locked = WordTableRecord.objects.select_for_update().get(pk=row.pk)
     if locked.state == WordTableState.REVIEWED:
-        raise VlmLabError("The review of this table is finished; it never changes again.")
+        raise VlmLabError(
+            "The review of this table is finished; it never changes again.", hint="Make another one."
+        )
     return locked
 
 

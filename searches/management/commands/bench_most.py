@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from searches.management.most_search import algorithm_help
 from searches.services.shell_campaigns import ALL_REGIMES, shell_config
+from searches.services.shell_params import read_param
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.most.bench import SCRIPTED, run_bench, scripted_family
 from vlmlab.core.most.landscapes import FAMILIES
@@ -58,7 +59,7 @@ class Command(BaseCommand):
 
 def _bench(options: dict[str, Any]) -> dict[str, Any]:
     family = scripted_family(options["sut"])
-    params = dict(_param(text) for text in options["param"])
+    params = dict(map(read_param, options["param"]))
     config = shell_config(
         options["algorithm"], budget=options["budget"], regimes=options["regimes"], params=params
     )
@@ -84,10 +85,3 @@ def _bench(options: dict[str, Any]) -> dict[str, Any]:
         "config": config.model_dump(mode="json"),
         "runs": [asdict(one) for one in results],
     }
-
-
-def _param(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator or not name.strip():
-        raise ConfigError(f"--param needs KEY=VALUE, got “{text}”.")
-    return name.strip(), value.strip()

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from searches.services.domain_store import shell_domain
+from searches.services.shell_params import read_param
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config, load_oracle, oracle_space, run_bench
 
@@ -36,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the search."""
         try:
-            params = dict(read_param(text) for text in options["param"])
+            params = dict(map(read_param, options["param"]))
             config = bench_config(options["algorithm"], budget=options["budget"], params=params)
             domain = shell_domain(options["domain"])
             oracle = load_oracle(Path(options["oracle"]))
@@ -50,15 +51,3 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"The result cannot be written: {error.strerror}.") from error
-
-
-def read_param(text: str) -> tuple[str, str]:
-    """Return name and value of ``KEY=VALUE``.
-
-    Raises:
-        CommandError: there is no ``=``.
-    """
-    name, separator, value = text.partition("=")
-    if not separator or not name.strip():
-        raise CommandError(f"--param needs KEY=VALUE, got “{text}”.")
-    return name.strip(), value.strip()

@@ -19,6 +19,7 @@ from searches.services.modality_summary import campaign_summary
 from searches.services.presence import presence
 from searches.services.runs import pause_run
 from searches.services.shell_campaigns import check_ended
+from searches.services.shell_params import read_param
 from searches.services.shell_runs import claim_new_run, claim_old_run
 from searches.services.slice_ends import SliceEnd
 from searches.services.suts import unload_sut
@@ -203,15 +204,3 @@ def check_target(path: Path) -> None:
         raise VlmLabError(f"The folder of {path} does not exist.", hint="Create it first.")
     if path.is_dir():
         raise VlmLabError(f"{path} is a folder.", hint="Name a file in it, such as result.json.")
-
-
-def read_param(text: str) -> tuple[str, str]:
-    """Return name and value of ``KEY=VALUE``.
-
-    Raises:
-        VlmLabError: there is no ``=``.
-    """
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        raise VlmLabError(f"--param needs KEY=VALUE, got “{text}”.")
-    return name.strip(), value.strip()

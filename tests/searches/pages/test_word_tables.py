@@ -312,7 +312,9 @@ def test_a_table_that_nobody_uses_can_be_deleted_and_one_that_a_search_names_can
     answer = decide(used, do="delete")
 
     assert list(WordTableRecord.objects.values_list("slug", flat=True)) == ["used"]
-    assert messages_of(answer) == ["A search names this table, so it stays."]
+    assert messages_of(answer) == [
+        "A search names this table, so it stays. Make another one for other words."
+    ]
 
 
 def test_a_table_can_be_stopped_and_gone_on_with():
