@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import F, FilteredRelation, OrderBy, Q, QuerySet
+from django.urls import reverse
 
 from searches.enums import CaseKind
 from searches.models import Blob, Campaign, ModalityCase, ModalityRun
@@ -43,7 +44,8 @@ class RunLine(HasOutcome):
         case: the test case that the run returned; None without one.
         outcome: a key of ``OUTCOMES``.
         seed_picture: digest of the clean picture, "" where its file is not kept.
-        case_picture: the same of the perturbed one; "" also where only the prompt was changed.
+        case_picture: address of the perturbed one, made again where its file is not kept; "" where that
+            cannot be, and where only the prompt was changed.
     """
 
     row: ModalityRun
@@ -102,7 +104,9 @@ def run_lines(rows: Sequence[ModalityRun], *, campaign: Campaign) -> list[RunLin
         case.modality_run_id: case
         for case in ModalityCase.objects.filter(
             modality_run__in=[row.pk for row in rows], kind=CaseKind.RETURNED
-        ).defer("raw_text", "prompt", "generator", "truth", "boxes")
+        )
+        .select_related("evaluation")
+        .defer("raw_text", "prompt", "generator", "truth", "boxes", "evaluation__raw_text")
     }
     named = {row.picture.image_sha256 for row in rows} | {case.image_sha256 for case in cases.values()}
     kept = set(Blob.objects.filter(pk__in=named).values_list("pk", flat=True))
@@ -131,11 +135,19 @@ def neighbours(rows: QuerySet[ModalityRun], case: ModalityCase) -> Neighbours:
 
 def _line(row: ModalityRun, case: ModalityCase | None, *, kept: set[str], iou_threshold: float) -> RunLine:
     seed = row.picture.image_sha256
-    shown = case.image_sha256 if case and case.image_sha256 != seed else ""
     return RunLine(
         row=row,
         case=case,
         outcome=outcome_of(row, case, iou_threshold=iou_threshold),
         seed_picture=seed if seed in kept else "",
-        case_picture=shown if shown in kept else "",
+        case_picture=_case_picture(row, case, kept=kept) if case and case.image_sha256 != seed else "",
     )
+
+
+def _case_picture(row: ModalityRun, case: ModalityCase, *, kept: set[str]) -> str:
+    if case.image_sha256 in kept:
+        return reverse("blob", args=[case.image_sha256])
+    asked = case.evaluation
+    if asked is None or row.picture.image_sha256 not in kept:
+        return ""
+    return reverse("modality_picture", args=[row.run_id, asked.step, asked.position])

@@ -83,6 +83,20 @@ def test_a_row_shows_pictures_only_where_their_files_are_kept():
     assert [bar.operator for bar in lines[0].operators] == ["fog"]
 
 
+def test_a_perturbed_picture_that_is_not_kept_is_made_again_where_that_can_be():
+    campaign = make_modality_campaign(make_seed_dataset(2, has_blobs=True))
+    make_grid(campaign, suts=[make_sut()], ended=lambda _: ENDINGS[0], regimes=("image",), n_evaluations=2)
+    ModalityCase.objects.update(image_sha256="f" * 64)
+    Blob.objects.filter(pk=campaign.dataset.pictures.last().image_sha256).delete()
+    rows = list(sorted_by(campaign_runs(campaign), ""))
+    asked = ModalityCase.objects.get(modality_run=rows[0]).evaluation
+
+    lines = run_lines(rows, campaign=campaign)
+
+    address = f"/modality/runs/{rows[0].run_id}/evaluations/{asked.step}.{asked.position}.png"
+    assert [line.case_picture for line in lines] == [address, ""]
+
+
 def test_neighbours_are_those_of_the_narrowed_and_sorted_list(campaign):
     rows = sorted_by(campaign_runs(campaign), "-iou").filter(status="finished")
     cases = {case.modality_run.picture.order: case for case in ModalityCase.objects.all()}
