@@ -1,7 +1,5 @@
 """What the pages of operators on pictures show: each at rising severities, and the map to ImageNet-C."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
@@ -10,6 +8,7 @@ import numpy as np
 from django.urls import reverse
 
 from searches.models import DatasetPicture
+from searches.services.exports import csv_lines
 from searches.services.operator_pictures import (
     MOST_SHOWN_BOXES,
     ShownPicture,
@@ -153,16 +152,15 @@ def level_rows() -> list[LevelRow]:
 
 def levels_csv() -> str:
     """Return the map as a table with a row for each operator and level."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["operator", "family", "level", "severity", "parameter", "value", "unit"])
+    rows: list[tuple[object, ...]] = []
     for row in level_rows():
         operator = IMAGE_OPERATORS[row.name]
         for level, severity, _ in row.pairs:
-            value = f"{operator.parameter(severity):.6g}"
+            value = float(f"{operator.parameter(severity):.6g}")
             unit = operator.quantity.unit
-            writer.writerow([row.name, row.family, level, severity, operator.parameter_name, value, unit])
-    return out.getvalue()
+            rows.append((row.name, row.family, level, severity, operator.parameter_name, value, unit))
+    columns = ("operator", "family", "level", "severity", "parameter", "value", "unit")
+    return "".join(csv_lines(columns, rows))
 
 
 def picture_url(sha256: str, operator: str, *, severity: float, seed: int, is_small: bool) -> str:

@@ -201,7 +201,7 @@ def test_the_page_of_a_run_opens_the_returned_case_and_any_other_evaluation():
     page = asked.content.decode()
     assert f'src="{path}evaluations/0.1.png"' in page
     assert 'alt="Perturbed picture of evaluation 2, 1 true box and 1 box of the answer"' in page
-    assert "The first failure came at evaluation 3 of 3 evaluations." in page
+    assert "The first failure came at evaluation 3 of 3." in page
     assert 'href="?e=0.0#evaluation"' in page
 
 
@@ -320,6 +320,22 @@ def test_the_evaluations_of_one_operator_lead_to_their_runs():
     assert f'href="/modality/runs/{run.run_id}/?e=0.0#evaluation"' in page
     assert page.count('class="pair-thumbs"') == 2
     assert "It was not asked alone" in outside
+
+
+@pytest.mark.parametrize("pictures", [1, 3])
+def test_the_evaluations_of_one_operator_take_the_same_queries_for_any_number(
+    pictures, django_assert_num_queries
+):
+    ending = Ending(iou=0.2, severities={"fog": 0.4}, evaluations=1)
+    campaign, _ = make_runs(pictures, ended=lambda place: ending, regimes=("image",), has_blobs=True)
+    client = browser_of(Role.RESEARCHER)
+    path = f"/modality/{campaign.pk}/evaluations/?operator=fog"
+
+    # session, person, navigation; campaign, systems, mark, runs and strategies, count, evaluations, pictures
+    with django_assert_num_queries(11):
+        answer = client.get(path)
+
+    assert len(answer.context["lines"]) == pictures
 
 
 def test_the_evaluations_of_one_operator_stand_any_query():
