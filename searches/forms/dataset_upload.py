@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from searches.forms.uploads import read_pairs, refuse_large_archive
 from searches.services.dataset_imports import WEB_LIMITS, ImportWish
 from searches.services.domain_store import current_domains
 from vlmlab.core.errors import VlmLabError
@@ -53,23 +54,12 @@ class DatasetUploadForm(forms.Form):
     def clean_archive(self) -> Any:
         """Refuse an upload that is larger than one request should carry."""
         archive = self.cleaned_data["archive"]
-        if archive.size > MOST_UPLOAD_BYTES:
-            raise forms.ValidationError(
-                f"The archive has {archive.size / 1e6:,.0f} MB; at most {MOST_UPLOAD_BYTES / 1e6:.0f} MB are "
-                "taken here. Import it with manage.py import_dataset."
-            )
+        refuse_large_archive(archive, most_bytes=MOST_UPLOAD_BYTES, instead="manage.py import_dataset")
         return archive
 
     def clean_mapping(self) -> dict[str, str]:
         """Read ``category = concept`` line by line."""
-        found: dict[str, str] = {}
-        for number, line in enumerate(self.cleaned_data["mapping"].splitlines(), start=1):
-            if not line.strip():
-                continue
-            name, sign, concept = line.rpartition("=")
-            if not sign or not name.strip() or not concept.strip():
-                raise forms.ValidationError(f"Line {number}: write a category, “=” and a concept.")
-            found[name.strip()] = concept.strip()
+        found = read_pairs(self.cleaned_data["mapping"], needed="a category, “=” and a concept")
         if len(found) > MOST_MAPPINGS:
             raise forms.ValidationError(f"At most {MOST_MAPPINGS} categories are taken.")
         return found

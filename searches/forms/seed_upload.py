@@ -5,6 +5,7 @@ from typing import Any, BinaryIO, cast
 from django import forms
 
 from searches.forms.settings_form import SectionPlan, SettingsForm, short_name_field
+from searches.forms.uploads import read_pairs, refuse_large_archive
 from searches.services.seed_imports import WEB_LIMITS, SeedWish
 from searches.services.sut_settings import leaves
 from vlmlab.core.errors import VlmLabError
@@ -92,27 +93,14 @@ class SeedUploadForm(SettingsForm):
     def clean_archive(self) -> Any:
         """Refuse an upload that is larger than one request should carry."""
         archive = self.cleaned_data["archive"]
-        if archive.size > MOST_UPLOAD_BYTES:
-            raise forms.ValidationError(
-                f"The archive has {archive.size / 1e6:,.0f} MB; at most {MOST_UPLOAD_BYTES / 1e6:.0f} MB are "
-                "taken here. Import it with manage.py import_dataset --kind seeds."
-            )
+        instead = "manage.py import_dataset --kind seeds"
+        refuse_large_archive(archive, most_bytes=MOST_UPLOAD_BYTES, instead=instead)
         return archive
 
     def clean_labels(self) -> dict[str, str]:
         """Read ``class = label`` line by line."""
-        found: dict[str, str] = {}
-        for number, line in enumerate(self.cleaned_data["labels"].splitlines(), start=1):
-            if not line.strip():
-                continue
-            name, sign, label = line.rpartition("=")
-            if not sign or not name.strip() or not label.strip():
-                raise forms.ValidationError(
-                    f"Line {number}: write a class, “=” and a label, or “{LEFT_OUT}” for none."
-                )
-            if name.strip() in found:
-                raise forms.ValidationError(f"Line {number}: “{name.strip()[:80]}” stands there already.")
-            found[name.strip()] = label.strip()
+        needed = f"a class, “=” and a label, or “{LEFT_OUT}” for none"
+        found = read_pairs(self.cleaned_data["labels"], needed=needed)
         if len(found) > MOST_LABELS:
             raise forms.ValidationError(f"At most {MOST_LABELS:,} classes are taken.")
         return found
