@@ -54,7 +54,7 @@ class DatasetUploadForm(forms.Form):
     def clean_archive(self) -> Any:
         """Refuse an upload that is larger than one request should carry."""
         archive = self.cleaned_data["archive"]
-        refuse_large_archive(archive, most_bytes=MOST_UPLOAD_BYTES, instead="manage.py import_dataset")
+        refuse_large_archive(archive.size, most_bytes=MOST_UPLOAD_BYTES, instead="manage.py import_dataset")
         return archive
 
     def clean_mapping(self) -> dict[str, str]:

@@ -94,7 +94,7 @@ class SeedUploadForm(SettingsForm):
         """Refuse an upload that is larger than one request should carry."""
         archive = self.cleaned_data["archive"]
         instead = "manage.py import_dataset --kind seeds"
-        refuse_large_archive(archive, most_bytes=MOST_UPLOAD_BYTES, instead=instead)
+        refuse_large_archive(archive.size, most_bytes=MOST_UPLOAD_BYTES, instead=instead)
         return archive
 
     def clean_labels(self) -> dict[str, str]:

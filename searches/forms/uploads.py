@@ -1,21 +1,19 @@
 """What forms with uploads share: how large a file may be, and names that are mapped line by line."""
 
-from django.core.files.uploadedfile import UploadedFile
 from django.forms import ValidationError
 
 
-def refuse_large_archive(archive: UploadedFile, *, most_bytes: int, instead: str) -> None:
+def refuse_large_archive(size: int, *, most_bytes: int, instead: str) -> None:
     """Refuse an archive that is larger than one request should carry.
 
     Args:
-        archive: as it was sent.
+        size: of the archive, in bytes.
         most_bytes: that are taken.
         instead: the command that imports a larger one.
 
     Raises:
         ValidationError: it is larger.
     """
-    size = archive.size or 0
     if size > most_bytes:
         raise ValidationError(
             f"The archive has {size / 1e6:,.0f} MB; at most {most_bytes / 1e6:.0f} MB are taken here. "
