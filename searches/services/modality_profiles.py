@@ -293,7 +293,7 @@ def _rates_sentence(rates: Mapping[Regime, Rate]) -> str:
     words = {"image": "Image perturbations", "text": "Text perturbations", "joint": "Both together"}
     counts = {rate.denominator for rate in rates.values()}
     are_shares = len(counts) == 1 and min(counts) >= FEWEST_FOR_SHARES
-    parts = []
+    parts: list[str] = []
     for regime, rate in rates.items():
         said = (
             f"in {write_percent(rate.value)}"

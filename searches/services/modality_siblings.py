@@ -9,8 +9,8 @@ from vlmlab.core.errors import SutError, VlmLabError
 from vlmlab.web.numbers import write_many
 
 FEWEST_NEVER_ANSWERED = 3
-"""Seed images that a system has answered nothing about before its runs stop to try: one alone, or two, may fail
-for their own pictures."""
+"""Seed images that a system has answered nothing about before its runs stop trying: one or two may fail for
+their own pictures."""
 
 
 def pause_waiting_siblings(lease: Lease, error: VlmLabError, *, is_halted_by_spending: bool) -> int:
