@@ -33,6 +33,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="modality_picture",
     ),
     path("cases/<int:pk>/", modality_cases.modality_case, name="modality_case"),
+    path("cases/<int:pk>/picture.png", modality_cases.modality_case_picture, name="modality_case_picture"),
     path("cases/<int:pk>/minimize/", modality_cases.modality_minimize, name="modality_minimize"),
     path("<int:pk>/evaluations/", modality_responses.modality_evaluations, name="modality_evaluations"),
 ]

@@ -98,6 +98,7 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "modality_run": READERS,
     "modality_picture": READERS,
     "modality_case": READERS,
+    "modality_case_picture": READERS,
     "modality_minimize": RESEARCHERS,
     "modality_evaluations": READERS,
     "modality_list": READERS,

@@ -211,11 +211,16 @@ def compared_bars(page: CasePage) -> list[StrategyBar]:
 
 def _perturbed(case: ModalityCase) -> BoxedPicture | None:
     run = case.modality_run
-    if not Blob.objects.filter(pk=case.image_sha256).exists():
+    wanted = {case.image_sha256, run.picture.image_sha256}
+    kept = set(Blob.objects.filter(pk__in=wanted).values_list("pk", flat=True))
+    if not kept:
         return None
+    is_kept = case.image_sha256 in kept
     truth, given = as_boxes(case.truth), as_boxes(case.boxes)
     return BoxedPicture(
-        url=reverse("blob", args=[case.image_sha256]),
+        url=reverse("blob", args=[case.image_sha256])
+        if is_kept
+        else reverse("modality_case_picture", args=[case.pk]),
         alt=f"Perturbed picture, {write_many(len(truth), 'true box,true boxes')} and "
         f"{write_many(len(given), 'box,boxes')} of the perturbed answer",
         width=run.picture.width,

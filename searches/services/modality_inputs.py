@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from vlmlab.core.most.evaluate import Perturber
 from vlmlab.core.most.genotype import OperatorSpace
 from vlmlab.core.most.objectives import Embed
 from vlmlab.core.most.search import build_space
-from vlmlab.core.most.types import REGIMES, Regime
+from vlmlab.core.most.types import REGIMES, Regime, Strategy
 from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
 from vlmlab.core.perturb.image_truth import moved_truth
 from vlmlab.core.perturb.text import TEXT_OPERATORS, perturb_text
@@ -138,12 +138,26 @@ def evaluation_picture(run: ModalityRun, evaluation: Evaluation) -> bytes:
         VlmLabError: it cannot be made again; the message says why.
     """
     key = f"{run.run_id}.{run.run.created_at.timestamp()}.{evaluation.step}.{evaluation.position}"
+    return _picture_of(run, lambda: tuple(float(value) for value in evaluation.strategy), key=key)
+
+
+def case_picture(case: ModalityCase) -> bytes:
+    """Return the perturbed picture of a case as PNG, made again from its strategy.
+
+    Raises:
+        VlmLabError: it cannot be made again; the message says why.
+    """
+    run = case.modality_run
+    key = f"case {case.pk}.{run.run.created_at.timestamp()}"
+    return _picture_of(run, lambda: space_of(run).strategy(case.severities), key=key)
+
+
+def _picture_of(run: ModalityRun, strategy_of: Callable[[], Strategy], *, key: str) -> bytes:
     found = _pictures.find(key)
     if found is None:
         perturber = perturber_of(run)
         with reading_stored("evaluation", hint=HINT):
-            strategy = tuple(float(value) for value in evaluation.strategy)
-            found = perturber.perturbed(strategy).png
+            found = perturber.perturbed(strategy_of()).png
         _pictures.keep(key, found)
     return found
 

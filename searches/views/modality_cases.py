@@ -13,10 +13,11 @@ from searches import launch
 from searches.models import ModalityCase, User
 from searches.services import modality_case_pages
 from searches.services.modality_case_files import case_text, repeat_command
+from searches.services.modality_inputs import case_picture
 from searches.services.modality_minimal import minimal_job
 from searches.services.modality_run_lists import neighbours
 from searches.views.jobs import job_context
-from searches.views.modality_runs import list_query, narrowed_runs
+from searches.views.modality_runs import list_query, narrowed_runs, send_picture
 from vlmlab.core.errors import VlmLabError
 
 
@@ -43,6 +44,12 @@ def modality_case(request: HttpRequest, pk: int) -> HttpResponse:
     if job is not None:
         context |= job_context(job)
     return render(request, "searches/modality_case.html", context)
+
+
+@require_safe
+def modality_case_picture(request: HttpRequest, pk: int) -> HttpResponse:
+    """Send the perturbed picture of a case, made again from its strategy."""
+    return send_picture(lambda: case_picture(_case(pk)))
 
 
 @require_POST

@@ -1,5 +1,6 @@
 """Pages of the runs of a modality search: the list that marks of figures lead to, one run, its pictures."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -93,8 +94,13 @@ def modality_picture(request: HttpRequest, pk: int, step: int, position: int) ->
     row = modality_evaluations.find_evaluation(run, f"{step}.{position}")
     if row is None:
         raise Http404("no such evaluation")
+    return send_picture(lambda: evaluation_picture(run, row))
+
+
+def send_picture(make: Callable[[], bytes]) -> HttpResponse:
+    """Send a picture that is made again, for a day; a sentence and 404 where that cannot be."""
     try:
-        png = evaluation_picture(run, row)
+        png = make()
     except VlmLabError as error:
         return HttpResponse(
             f"{error.message} {error.hint}".strip(), status=404, content_type="text/plain; charset=utf-8"

@@ -8,6 +8,8 @@ from django.test import Client
 
 from searches.enums import JobKind
 from searches.models import Blob, Job, ModalityCase
+from searches.services.blobs import blob_path
+from searches.services.modality_inputs import perturber_of, space_of
 from tests.factories import make_sut
 from tests.searches.modality_factory import (
     Ending,
@@ -72,6 +74,31 @@ def test_a_picture_whose_file_is_gone_is_told():
 
     assert "The file of the seed image is not kept." in page
     assert "The file of the perturbed picture is not kept." in page
+
+
+def test_a_perturbed_picture_that_is_not_kept_is_made_again():
+    (case,) = make_cases()
+    client = browser_of(Role.REVIEWER)
+    run = case.modality_run
+    again = perturber_of(run).perturbed(space_of(run).strategy(case.severities)).png
+    ModalityCase.objects.update(image_sha256="f" * 64)
+
+    page = html(client, f"/modality/cases/{case.pk}/")
+    answer = client.get(f"/modality/cases/{case.pk}/picture.png")
+
+    assert f'src="/modality/cases/{case.pk}/picture.png"' in page
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/png")
+    assert answer.content == again
+
+
+def test_a_picture_that_cannot_be_made_again_says_why():
+    (case,) = make_cases()
+    blob_path(case.modality_run.picture.image_sha256).unlink()
+
+    answer = browser_of(Role.REVIEWER).get(f"/modality/cases/{case.pk}/picture.png")
+
+    assert answer.status_code == 404
+    assert "is not stored any more" in answer.content.decode()
 
 
 def test_a_case_takes_the_same_queries_for_any_number_of_relatives(django_assert_max_num_queries):
