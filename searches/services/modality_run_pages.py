@@ -108,7 +108,7 @@ class ModalityRunPage(HasOutcome):
     def _found(self) -> str:
         evaluations = write_many(self.run.evaluations, "evaluation")
         if self.run.first_hit:
-            return f"The first failure came at evaluation {self.run.first_hit:,} of {evaluations}."
+            return f"The first failure came at evaluation {self.run.first_hit:,} of {self.run.evaluations:,}."
         return f"{evaluations} so far, no failure yet." if not self.run.end_reason else (
             f"No failure in {evaluations}."
         )  # fmt: skip
