@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from django.utils.text import capfirst
+
 from searches.charts.modality_profile import NAMED_AXIS
 from searches.services.modality_tables import REGIME_TITLES
 from searches.services.modality_tables_operators import BudgetLine, OperatorLine
@@ -37,7 +39,7 @@ def budget_chart(lines: Sequence[BudgetLine], regimes: Sequence[Regime], *, addr
                 "yaxis": NAMED_AXIS | {"autorange": "reversed"},
             },
         },
-        sentence=f"{strongest[0].title.capitalize()} takes most: {strongest[2]:.2f} of the budget in the "
+        sentence=f"{capfirst(strongest[0].title)} takes most: {strongest[2]:.2f} of the budget in the "
         f"regime {strongest[1]}."
         if strongest
         else "No test case perturbs anything yet.",
@@ -73,7 +75,7 @@ def ranking_chart(lines: Sequence[OperatorLine], *, regime: Regime | None, addre
                 "yaxis": NAMED_AXIS | {"autorange": "reversed"},
             },
         },
-        sentence=f"{shown[0].title.capitalize()} acts in most failures, {shown[0].in_failures.numerator} of "
+        sentence=f"{capfirst(shown[0].title)} acts in most failures, {shown[0].in_failures.numerator} of "
         f"{shown[0].in_failures.denominator}."
         if shown
         else "No operator acts in a failure yet.",

@@ -1,8 +1,10 @@
 """Charts of a sensitivity profile: how often each regime succeeds, and how its runs ended."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from searches.services.modality_outcomes import CRITERION_WORDS
 from searches.services.modality_tables import REGIME_TITLES, RegimeNumbers, TableSource
 from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.core.most.summaries import OutcomeCounts, Rate
@@ -11,21 +13,45 @@ from vlmlab.web.figures import Cell, Chart, Column, end_label
 from vlmlab.web.numbers import write_interval, write_percent
 
 REGIME_COLOURS: dict[Regime, str] = {"image": "$c1", "text": "$c2", "joint": "$c3"}
-# outcome in the address, title, colour, whether it is in a rate
-OUTCOME_BARS = (
-    ("below", "below the threshold", "$c4", True),
-    ("empty", "empty", "$c5", True),
-    ("malformed", "malformed", "$c6", True),
-    ("held", "held", "$h2", True),
-    ("baseline_failure", "baseline failure, outside", "$still-soft", False),
-    ("call_error", "call error, outside", "$warn-soft", False),
-    ("unfinished", "unfinished, outside", "$sunken", False),
-)
 NAMED_AXIS: dict[str, Any] = {
     "showgrid": False, "tickfont": {"color": "$text"}, "ticks": "outside", "ticklen": 6,
     "tickcolor": "rgba(0,0,0,0)",
 }  # fmt: skip
-OUTCOME_FIELDS = {"baseline_failure": "baseline_failures", "call_error": "call_errors"}
+
+
+@dataclass(frozen=True)
+class OutcomeBar:
+    """One part of the bars that say how runs ended.
+
+    Attributes:
+        outcome: as lists of runs name it.
+        title: in the legend.
+        colour: of the figure's palette.
+        count: reads its number.
+        is_in_rate: whether it is in the denominator of a rate.
+    """
+
+    outcome: str
+    title: str
+    colour: str
+    count: Callable[[OutcomeCounts], int]
+    is_in_rate: bool = True
+
+
+OUTCOME_BARS: tuple[OutcomeBar, ...] = (
+    OutcomeBar("below", "below the threshold", "$c4", lambda one: one.below),
+    OutcomeBar("empty", "empty", "$c5", lambda one: one.empty),
+    OutcomeBar("malformed", "malformed", "$c6", lambda one: one.malformed),
+    OutcomeBar("held", "held", "$h2", lambda one: one.held),
+    OutcomeBar(
+        "baseline_failure", "baseline failure, outside", "$still-soft", lambda one: one.baseline_failures,
+        is_in_rate=False,
+    ),
+    OutcomeBar(
+        "call_error", "call error, outside", "$warn-soft", lambda one: one.call_errors, is_in_rate=False
+    ),
+    OutcomeBar("unfinished", "unfinished, outside", "$sunken", lambda one: one.unfinished, is_in_rate=False),
+)  # fmt: skip
 
 
 def asr_chart(source: TableSource, criterion: FailureCriterion) -> Chart:
@@ -43,7 +69,7 @@ def asr_chart(source: TableSource, criterion: FailureCriterion) -> Chart:
     return Chart(
         slug="attack-success",
         title="Attack success rate by regime",
-        note=f"criterion {criterion.value}: {_criterion_words(criterion)}; 95 % Wilson intervals, at most "
+        note=f"criterion {criterion.value}: {CRITERION_WORDS[criterion]}; 95 % Wilson intervals, at most "
         f"{most:,} finished runs a bar",
         spec={
             "data": [_rate_bars(rates, addresses)],
@@ -76,13 +102,13 @@ def outcome_chart(source: TableSource) -> Chart:
     shown = [
         bar
         for bar in OUTCOME_BARS
-        if bar[3] or any(_count(one.effectiveness.outcomes, bar[0]) for one in numbers)
+        if bar.is_in_rate or any(bar.count(one.effectiveness.outcomes) for one in numbers)
     ]
     data = [_outcome_bars(source, numbers, bar) for bar in shown]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             one.title,
-            *(_count(one.effectiveness.outcomes, name) for name, *_ in shown),
+            *(bar.count(one.effectiveness.outcomes) for bar in shown),
             one.effectiveness.outcomes.finished,
         )
         for one in numbers
@@ -108,7 +134,7 @@ def outcome_chart(source: TableSource) -> Chart:
         },
         sentence=". ".join(_outcome_sentence(one) for one in numbers) + ".",
         columns=(
-            Column("Regime", is_number=False), *(Column(bar[1].capitalize()) for bar in shown),
+            Column("Regime", is_number=False), *(Column(bar.title.capitalize()) for bar in shown),
             Column("Finished"),
         ),
         rows=rows,
@@ -159,39 +185,25 @@ def _share_axis(end: float) -> dict[str, Any]:
     }
 
 
-def _outcome_bars(source: TableSource, numbers: Sequence[RegimeNumbers], bar: Any) -> dict[str, Any]:
-    name, title, colour, is_in_rate = bar
-    marker: dict[str, Any] = {"color": colour}
-    if not is_in_rate:
+def _outcome_bars(source: TableSource, numbers: Sequence[RegimeNumbers], bar: OutcomeBar) -> dict[str, Any]:
+    marker: dict[str, Any] = {"color": bar.colour}
+    if not bar.is_in_rate:
         marker["line"] = {"color": "$line-strong", "width": 1}
-    counts = [_count(one.effectiveness.outcomes, name) for one in numbers]
+    counts = [bar.count(one.effectiveness.outcomes) for one in numbers]
     return {
         "type": "bar",
         "orientation": "h",
-        "name": title,
+        "name": bar.title,
         "x": counts,
         "y": [one.title for one in numbers],
-        "customdata": [source.address(one.regime, outcome=name) for one in numbers],
+        "customdata": [source.address(one.regime, outcome=bar.outcome) for one in numbers],
         "marker": marker,
         "text": [str(count) if count else "" for count in counts],
         "textposition": "inside",
         "insidetextanchor": "middle",
         "textangle": 0,
-        "hovertemplate": f"%{{y}}, {title}: %{{x}}<extra></extra>",
+        "hovertemplate": f"%{{y}}, {bar.title}: %{{x}}<extra></extra>",
     }
-
-
-def _count(outcomes: OutcomeCounts, name: str) -> int:
-    return int(getattr(outcomes, OUTCOME_FIELDS.get(name, name)))
-
-
-def _criterion_words(criterion: FailureCriterion) -> str:
-    words = {
-        "C1": "boxes below the IoU threshold",
-        "C2": "below it, or empty",
-        "C3": "below it, empty or malformed",
-    }
-    return words[criterion.value]
 
 
 def _outcome_sentence(one: RegimeNumbers) -> str:

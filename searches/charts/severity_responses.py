@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.text import capfirst
+
 from searches.services.modality_responses import (
     HIGHLIGHTED,
     ResponseCurve,
@@ -243,4 +245,4 @@ def _sentence(shown: Sequence[ResponseCurve], measure: _Measure) -> str:
         f"{curve.title} {measure.value(curve.points[-1]):.2f} at severity {curve.points[-1].severity:.2f}"
         for curve in shown[:HIGHLIGHTED]
     ]
-    return f"{measure.axis.capitalize()}: {'; '.join(ends)}."
+    return f"{capfirst(measure.axis)}: {'; '.join(ends)}."

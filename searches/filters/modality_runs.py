@@ -9,7 +9,13 @@ from django.db.models import Q, QuerySet
 
 from searches.enums import ModalityStatus, RegimeName
 from searches.models import Campaign, ModalityRun
-from searches.services.modality_outcomes import FAILING_OUTCOMES, OUTCOMES, having_outcome, thresholds_of
+from searches.services.modality_outcomes import (
+    CRITERION_WORDS,
+    FAILING_OUTCOMES,
+    OUTCOMES,
+    having_outcome,
+    thresholds_of,
+)
 from searches.services.seed_plans import NO_STRATUM, scene_type_title
 from searches.services.strategy_bars import operator_names, operator_title
 from vlmlab.web.asked import asked_number
@@ -17,11 +23,7 @@ from vlmlab.web.asked import asked_number
 MOST_SHOWN = 60
 MOST_REPLICATES = 1000
 
-CRITERIA = {
-    "c1": "Fails by C1: boxes below the threshold",
-    "c2": "Fails by C2: or an empty answer",
-    "c3": "Fails by C3: or a malformed answer",
-}
+CRITERIA = {one.value.lower(): f"Fails by {one.value}: {words}" for one, words in CRITERION_WORDS.items()}
 
 
 class ModalityRunFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types

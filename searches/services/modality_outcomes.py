@@ -5,6 +5,7 @@ from django.db.models import Q
 from searches.enums import AnswerKind, ModalityStatus
 from searches.models import Campaign, ModalityCase, ModalityRun
 from vlmlab.core.most.config import MostConfig
+from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.core.most.types import Thresholds
 
 OUTCOMES: dict[str, str] = {
@@ -24,6 +25,13 @@ FAILING_OUTCOMES: dict[str, tuple[str, ...]] = {
     "c3": ("below", "empty", "malformed"),
 }
 """Failure criterion -> the outcomes that fail by it."""
+
+CRITERION_WORDS: dict[FailureCriterion, str] = {
+    FailureCriterion.C1: "boxes below the IoU threshold",
+    FailureCriterion.C2: "C1 or an empty answer",
+    FailureCriterion.C3: "C2 or a malformed answer",
+}
+"""Failure criterion -> what fails by it."""
 
 OUTCOME_TONES = {"below": "bad", "empty": "bad", "malformed": "bad", "held": "ok", "call_error": "warn"}
 """Outcome -> tone of its words; the others are neither good nor bad."""

@@ -6,6 +6,7 @@ from functools import lru_cache
 from statistics import median
 
 from searches.models import Campaign
+from searches.services.modality_outcomes import CRITERION_WORDS
 from searches.services.modality_results import (
     Reading,
     ResultRow,
@@ -303,8 +304,7 @@ def write_spread(numbers: Spread, places: int) -> str:
 
 
 def _criterion_title(criterion: FailureCriterion) -> str:
-    words = {"C1": "boxes below the IoU threshold", "C2": "C1 or empty", "C3": "C2 or malformed"}
-    return f"{criterion.value}, {words[criterion.value]}"
+    return f"{criterion.value}, {CRITERION_WORDS[criterion]}"
 
 
 def _rate_cell(source: TableSource, criterion: FailureCriterion) -> Callable[[RegimeNumbers], NumberCell]:
