@@ -12,10 +12,10 @@ from searches.services.exports import csv_lines
 from searches.services.operator_pictures import (
     MOST_SHOWN_BOXES,
     ShownPicture,
-    operator_generator,
     thumbnail_size,
 )
 from searches.services.strategy_bars import operator_title
+from vlmlab.core.perturb.draws import operator_generator
 from vlmlab.core.perturb.image_operator import FAMILIES, Family, ImageOperator
 from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
 from vlmlab.core.perturb.image_truth import LEAST_TIGHT_SHARE, LEAST_VISIBLE_SHARE, honest_caps, moved_truth
@@ -131,7 +131,7 @@ def operator_strip(operator: ImageOperator, picture: ShownPicture, *, seed: int)
         return OperatorStrip(operator, shots)
     caps = honest_caps(
         truth.boxes,
-        rng_of=lambda name: operator_generator(seed, picture.sha256, name),
+        rng_of=lambda name: operator_generator(seed, image_id=picture.sha256, operator=name),
         image_size=picture.working_size,
         masks=truth.masks,
         names=[operator.name],
@@ -233,7 +233,7 @@ def _small_shot(operator: ImageOperator, picture: ShownPicture, severity: float,
     moved = moved_truth(
         truth.boxes,
         {operator.name: severity},
-        rng_of=lambda name: operator_generator(seed, picture.sha256, name),
+        rng_of=lambda name: operator_generator(seed, image_id=picture.sha256, operator=name),
         image_size=picture.working_size,
     )
     boxes = tuple(
@@ -252,7 +252,7 @@ def _large_shot(
     moved = moved_truth(
         truth.boxes,
         {operator.name: severity},
-        rng_of=lambda name: operator_generator(seed, picture.sha256, name),
+        rng_of=lambda name: operator_generator(seed, image_id=picture.sha256, operator=name),
         image_size=picture.working_size,
         masks=truth.masks,
     )

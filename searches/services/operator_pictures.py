@@ -16,9 +16,9 @@ from searches.models import Blob, Dataset, DatasetPicture
 from searches.services.blobs import open_blob, store_blob, touch_blob
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.images import CanonicalImage, decode_png, png_size, read_image
+from vlmlab.core.perturb.draws import operator_generator
 from vlmlab.core.perturb.image_operator import Pixels, Size
 from vlmlab.core.perturb.image_operators import IMAGE_OPERATORS
-from vlmlab.core.seeding import derive_seed
 
 THUMBNAIL_SIDE = 176
 """Longest side of a small picture in pixels: at most this much is shown of it in a strip of six."""
@@ -144,11 +144,6 @@ def check_is_kept(sha256: str) -> None:
         raise VlmLabError("This picture is not kept any more.", hint="Choose or upload another.")
 
 
-def operator_generator(seed: int, sha256: str, operator: str) -> np.random.Generator:
-    """Return the generator that a run with this run seed gives an operator on this seed image."""
-    return np.random.Generator(np.random.PCG64(derive_seed(seed, "perturb", sha256, operator)))
-
-
 def operator_png(sha256: str, operator: str, *, severity: float, seed: int, is_small: bool) -> bytes:
     """Return a stored picture under an operator as PNG.
 
@@ -164,7 +159,8 @@ def operator_png(sha256: str, operator: str, *, severity: float, seed: int, is_s
     """
     with _decoding:  # a page asks for many at once; only the first decodes a picture that may be large
         pixels = _working_pixels(sha256)
-    changed = IMAGE_OPERATORS[operator].apply(pixels, severity, operator_generator(seed, sha256, operator))
+    rng = operator_generator(seed, image_id=sha256, operator=operator)
+    changed = IMAGE_OPERATORS[operator].apply(pixels, severity, rng)
     image = Image.fromarray(changed)
     if is_small:
         image = image.resize(thumbnail_size(*image.size), Image.Resampling.LANCZOS)

@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-import numpy as np
-
 from searches.services.operator_pages import operator_heading
 from searches.services.prompt_diffs import PromptDiff, prompt_diff
+from vlmlab.core.perturb.draws import operator_generator
 from vlmlab.core.perturb.text import TEXT_OPERATORS
 from vlmlab.core.perturb.text_operator import TextFamily, TextOperator
 from vlmlab.core.perturb.text_summaries import TEXT_SUMMARIES
-from vlmlab.core.seeding import derive_seed
 
 SEVERITIES = (0.2, 0.4, 0.6, 0.8, 1.0)
 FAMILIES: tuple[TextFamily, ...] = get_args(TextFamily)
@@ -95,6 +93,6 @@ def shown_family(prompt: str, family: str) -> str:
 def _changed(
     operator: TextOperator, prompt: str, severity: float, seed: int, protect: tuple[str, ...]
 ) -> ChangedPrompt:
-    rng = np.random.Generator(np.random.PCG64(derive_seed(seed, "perturb", "prompt", operator.name)))
+    rng = operator_generator(seed, image_id="prompt", operator=operator.name)
     changed = operator.apply(prompt, severity, rng, protect=protect)
     return ChangedPrompt(severity, operator.parameter(severity), prompt_diff(prompt, changed))

@@ -11,7 +11,7 @@ from PIL import Image
 from searches.forms.operators import OperatorTextForm
 from searches.models import Blob, Dataset, DatasetPicture
 from searches.services.blobs import blob_path, store_blob
-from searches.services.operator_pictures import THUMBNAIL_SIDE, WORKING_PIXELS, operator_generator
+from searches.services.operator_pictures import THUMBNAIL_SIDE, WORKING_PIXELS
 from tests.searches.pages.people import browser_of, statuses
 from vlmlab.core.images import decode_png, encode_png
 from vlmlab.core.most.evaluate import Perturber, SeedImage
@@ -402,14 +402,3 @@ def test_a_long_prompt_is_shown_a_family_at_a_time(prompt):
 
     assert (answer.status_code, answer.context["is_cut"]) == (200, True)
     assert {strip.operator.family for strip in answer.context["strips"]} == {"wording"}
-
-
-def test_a_generator_depends_on_seed_picture_and_operator():
-    draws = {
-        (seed, sha, name): operator_generator(seed, sha, name).random()
-        for seed in (1, 2)
-        for sha in ("aa", "bb")
-        for name in ("fog", "rain")
-    }
-
-    assert len(set(draws.values())) == 8

@@ -25,19 +25,18 @@ from vlmlab.core.most.types import (
     SearchTarget,
     Strategy,
 )
+from vlmlab.core.perturb.draws import operator_generator, operator_seed
 from vlmlab.core.perturb.image_operators import perturb_image
 from vlmlab.core.perturb.image_truth import MovedTruth, honest_caps, moved_truth
 from vlmlab.core.perturb.text import TEXT_OPERATORS, perturb_text
 from vlmlab.core.perturb.text_operator import TextOperator
 from vlmlab.core.replies.boxes import parse_boxes
-from vlmlab.core.seeding import derive_seed
 from vlmlab.core.suts.base import SutReply
 from vlmlab.core.suts.context import no_progress
 
 Pixels = npt.NDArray[np.uint8]
 KEPT_INPUTS = 64
 MOST_KEPT_BYTES = 128 * 2**20  # of perturbed pictures; a 30-megapixel seed image keeps one at a time
-_PURPOSE = "perturb"
 _KEPT_CAPS = 512
 _CapsKey = tuple[str, str, int, tuple[str, ...], bytes, bool]
 _caps_known: OrderedDict[_CapsKey, Mapping[str, float]] = OrderedDict()
@@ -198,11 +197,11 @@ class Perturber:
 
     def operator_seed(self, operator: str) -> int:
         """Return the seed of an operator's generator in this run."""
-        return derive_seed(self.run_seed, _PURPOSE, self.seed_image.image_id, operator)
+        return operator_seed(self.run_seed, image_id=self.seed_image.image_id, operator=operator)
 
     def rng_of(self, operator: str) -> np.random.Generator:
         """Return a fresh generator of an operator, always in the same state."""
-        return np.random.Generator(np.random.PCG64(self.operator_seed(operator)))
+        return operator_generator(self.run_seed, image_id=self.seed_image.image_id, operator=operator)
 
     def fidelity(self, strategy: Strategy) -> Fidelity:
         """Return how far a strategy moves the input (a ``FidelityOf``)."""
