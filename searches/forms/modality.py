@@ -70,11 +70,11 @@ class ModalityForm(forms.Form):
         },
     )
     strata = forms.MultipleChoiceField(
-        label="Strata",
+        label="Scene types",
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=SeedPlan.model_fields["strata"].description or "",
-        error_messages={"invalid_choice": "This dataset has no such stratum. Choose among those shown."},
+        error_messages={"invalid_choice": "This dataset has no such scene type. Choose among those shown."},
     )
     name = forms.CharField(
         label="Name", max_length=120, required=False, help_text="Left empty, it says what is searched."
@@ -178,7 +178,11 @@ def _setting_field(name: str) -> forms.Field:
     if name in TABLE_KINDS:
         tables = reviewed_slugs(TABLE_KINDS[name])  # type: ignore[arg-type]  # the kinds of the table above
         return forms.ChoiceField(
-            choices=[("", "The shipped table"), *tables], required=False, widget=forms.Select, **common
+            choices=[("", "The shipped table"), *tables],
+            required=False,
+            widget=forms.Select,
+            label=common["label"],
+            help_text=f"A word table that people have looked through, for the operator {TABLE_KINDS[name]}.",
         )
     if name == "regimes":
         return forms.MultipleChoiceField(

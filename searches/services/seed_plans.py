@@ -29,12 +29,12 @@ class SeedPlan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     strata: tuple[str, ...] = Field(
-        default=(), title="Strata",
+        default=(), title="Scene types",
         description="Kinds of scene that seed images are taken from; none chosen: all of them.",
     )  # fmt: skip
     n_seed_images: int | None = Field(
         default=None, ge=1, le=100_000, title="Seed images",
-        description="How many pictures at most, dealt to the strata in turn; empty: every picture that has "
+        description="How many pictures at most, dealt to the scene types in turn; empty: every picture that has "
         "something to ask for.",
     )  # fmt: skip
     seed: int = Field(
