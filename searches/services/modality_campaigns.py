@@ -1,7 +1,6 @@
 """Starts modality searches: one campaign on a dataset, with a run for each place of its grid."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -22,7 +21,7 @@ from searches.models import (
 from searches.services.audit import record
 from searches.services.modality_costs import first_batch_size, most_a_question_costs
 from searches.services.modality_inputs import regime_space
-from searches.services.runs import MAX_NAME
+from searches.services.runs import MAX_NAME, SENT_TWICE_WITHIN
 from searches.services.seed_plans import ChosenSeed, SeedPlan, check_ready, chosen_seeds, plan_strata
 from searches.services.spending import check_first_calls
 from searches.services.word_tables import operators_of
@@ -32,7 +31,6 @@ from vlmlab.core.seeding import derive_seed
 from vlmlab.web.asked import asked_slug
 
 MOST_RUNS = 20_000
-SENT_TWICE_WITHIN = timedelta(seconds=10)
 WRITTEN_AT_ONCE = 1_000
 
 

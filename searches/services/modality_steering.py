@@ -9,16 +9,10 @@ from searches.enums import ModalityStatus, RunState
 from searches.models import Campaign, ModalityRun, SearchRun, User
 from searches.services.audit import record
 from searches.services.run_states import move_run, move_runs
-from searches.services.runs import MAX_NAME, RESUMABLE
+from searches.services.runs import FRESH_START, MAX_NAME, RESUMABLE
 from vlmlab.core.errors import VlmLabError
 
 AT_WORK = frozenset({RunState.QUEUED, RunState.RUNNING})
-FRESH_START: dict[str, object] = {
-    "fruitless_batches": 0,
-    "is_refused": False,
-    "unanswered_because": "",
-}
-"""What a resumed run forgets of its checkpoint: why nobody answered before it was halted."""
 CLEAN_FAILURE = frozenset({"clean_failures", "clean_error"})
 """What its checkpoint knows of clean questions that failed."""
 

@@ -45,6 +45,8 @@ RETRIABLE = RESUMABLE | {RunState.SUCCEEDED}
 MAX_RUN_SEED = 2**63 - 1
 MAX_NAME = 120
 SENT_TWICE_WITHIN = timedelta(seconds=10)
+FRESH_START: dict[str, object] = {"fruitless_batches": 0, "is_refused": False, "unanswered_because": ""}
+"""What a resumed run forgets of its checkpoint: why nobody answered before it was halted."""
 
 
 @transaction.atomic
@@ -313,14 +315,7 @@ def _requeue(
         error_reference="",
         ending="",
         dispatched_at=None,
-        checkpoint=dict(checkpoint)
-        | {
-            "fruitless_batches": 0,
-            "is_refused": False,
-            "unanswered_because": "",
-            "retried_up_to": 0,
-            "halts_after_retry": halts,
-        },
+        checkpoint=dict(checkpoint) | FRESH_START | {"retried_up_to": 0, "halts_after_retry": halts},
         **values,
     )
     if not moved:
