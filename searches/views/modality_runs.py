@@ -1,9 +1,9 @@
 """Pages of the runs of a modality search: the list that marks of figures lead to, one run, its pictures."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -41,7 +41,9 @@ def modality_runs(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "searches/modality_runs.html", context)
 
 
-def narrowed_runs(request: HttpRequest, campaign: Campaign) -> tuple[ModalityRunFilter, Any]:
+def narrowed_runs(
+    request: HttpRequest, campaign: Campaign
+) -> tuple[ModalityRunFilter, QuerySet[ModalityRun]]:
     """Return the filters of an address and the runs they leave, in the order of the address."""
     narrowed = ModalityRunFilter(
         request.GET, queryset=modality_run_lists.campaign_runs(campaign), campaign=campaign
