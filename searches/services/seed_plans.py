@@ -34,8 +34,8 @@ class SeedPlan(BaseModel):
     )  # fmt: skip
     n_seed_images: int | None = Field(
         default=None, ge=1, le=100_000, title="Seed images",
-        description="How many pictures at most, dealt to the scene types in turn; empty: every picture that has "
-        "something to ask for.",
+        description="How many pictures at most, dealt to the scene types in turn; empty: every picture that "
+        "has something to ask for.",
     )  # fmt: skip
     seed: int = Field(
         default=0, ge=0, le=MOST_SEED, title="Seed",
