@@ -1,5 +1,6 @@
 """Words of any script are found, marks stay with their letters, protected places are known exactly."""
 
+import re
 import unicodedata
 from itertools import pairwise
 
@@ -68,6 +69,33 @@ def test_letters_make_up_the_word_and_none_but_the_first_starts_with_a_mark(word
 )
 def test_sentences_break_after_their_mark_unless_a_small_letter_follows(text, breaks):
     assert [text[start:stop] for start, stop in sentence_breaks(text)] == breaks
+
+
+OBVIOUS_BREAK = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\s*\n\s*(?=\S)|(?<=[。！？])(?=\S)")
+
+
+@given(st.text(alphabet="aA.!?。 \n\u2003", max_size=30))
+def test_sentences_break_as_one_pattern_says_that_would_take_hours_for_many_blanks(text):
+    assert sentence_breaks(text) == [match.span() for match in OBVIOUS_BREAK.finditer(text)]
+
+
+@pytest.mark.parametrize("blanks", ["\n" * 10_000, " " * 10_000, " \n" * 5_000])
+def test_thousands_of_blanks_are_looked_at_once(blanks):
+    assert sentence_breaks(f"Find it{blanks}") == []
+    assert len(sentence_breaks(f"Find it.{blanks}Answer")) == 1
+
+
+@given(
+    st.text(alphabet="ab", max_size=12),
+    st.lists(st.text(alphabet="ab", min_size=1, max_size=3), max_size=3),
+    st.integers(0, 12),
+    st.integers(0, 12),
+)
+def test_places_are_found_as_a_look_at_every_span_finds_them(text, protect, start, stop):
+    places = protected_places(text, protect)
+
+    assert places.touches(start, stop) == any(start < end and begin < stop for begin, end in places.spans)
+    assert places.parts(start) == any(begin < start < end for begin, end in places.spans)
 
 
 def test_protected_places_are_every_occurrence_and_overlapping_ones_are_one():

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,10 +13,16 @@ _INNER = (
     r"\u3000-\u303f\ufe30-\ufe4f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]+"
 )
 _WORD = re.compile(rf"{_INNER}(?:['’-]{_INNER})*")
-_BREAK = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\s*\n\s*(?=\S)|(?<=[。！？])(?=\S)")
+_GAP = re.compile(
+    r"\s+|(?<=[。！？])(?=\S)"
+)  # each character is looked at once, also in a prompt of line ends
 _JOINERS = frozenset("\u200c\u200d")
 
 Span = tuple[int, int]
+
+
+def _end_of(span: Span) -> int:
+    return span[1]
 
 
 @dataclass(frozen=True)
@@ -30,11 +37,12 @@ class ProtectedPlaces:
 
     def touches(self, start: int, stop: int) -> bool:
         """Whether characters in ``start..stop - 1`` are protected."""
-        return any(start < end and begin < stop for begin, end in self.spans)
+        place = bisect_right(self.spans, start, key=_end_of)
+        return place < len(self.spans) and self.spans[place][0] < stop
 
     def parts(self, position: int) -> bool:
         """Whether something put before the character at a position would part a protected text."""
-        return any(begin < position < end for begin, end in self.spans)
+        return self.touches(position, position)
 
 
 def protected_places(text: str, protect: Sequence[str]) -> ProtectedPlaces:
@@ -85,4 +93,13 @@ def letters_of(word: str) -> list[str]:
 
 def sentence_breaks(text: str) -> list[Span]:
     """Return the blanks between sentences: after . ! ? when no small letter follows, and at line ends."""
-    return [match.span() for match in _BREAK.finditer(text)]
+    gaps = (match.span() for match in _GAP.finditer(text))
+    return [(start, stop) for start, stop in gaps if start == stop or _parts_sentences(text, start, stop)]
+
+
+def _parts_sentences(text: str, start: int, stop: int) -> bool:
+    """Return whether the blanks in ``start..stop - 1``, all that stand there, are between two sentences."""
+    if stop == len(text):
+        return False
+    is_behind_sentence = start > 0 and text[start - 1] in ".!?"
+    return "\n" in text[start:stop] or (is_behind_sentence and not "a" <= text[stop] <= "z")
