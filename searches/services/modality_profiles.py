@@ -122,6 +122,7 @@ class ProfilePage:
     config: MostConfig
     sut_name: str
     is_retained: bool
+    n_runs: int
     sentence: str
     facts: SeedFacts
     source: TableSource
@@ -145,6 +146,11 @@ class ProfilePage:
             one.effectiveness.outcomes.attack_success(self.choice.criterion) for one in self.source.numbers
         )
         return sum(rate.numerator for rate in rates)
+
+    @property
+    def runs_address(self) -> str:
+        """Where all runs of the profile are listed."""
+        return runs_address(self.source.campaign_id, **self.choice.run_filters)
 
     @property
     def cases_address(self) -> str:
@@ -187,6 +193,7 @@ def profile_page(campaign: Campaign, choice: Choice) -> ProfilePage:
         config=config,
         sut_name=_sut_name(choice.sut),
         is_retained=results.retained.get(choice.sut, False),
+        n_runs=len(rows),
         sentence=_sentence(source, families),
         facts=_facts(rows),
         source=source,

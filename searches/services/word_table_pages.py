@@ -83,6 +83,11 @@ class WordTablePage:
         return is_asking and self.job is not None and self.job.state in UNFINISHED
 
     @property
+    def is_empty(self) -> bool:
+        """Whether every label was asked for and nothing came of it."""
+        return self.n_asked == len(self.row.labels) and not any(self.counts.values())
+
+    @property
     def can_go_on(self) -> bool:
         """Whether there is something left to ask and nobody is at it."""
         is_open = self.row.state in (WordTableState.ASKING, WordTableState.FAILED)

@@ -219,6 +219,9 @@ def test_partial_results_are_named_and_progress_is_shown():
     page = html(browser_of(Role.RESEARCHER), f"/modality/{campaign.pk}/")
 
     assert "Partial results: 6 of 12 runs have ended." in words_of(page)
+    assert "may still change once the others are resumed." in words_of(page)
+    assert f'href="/modality/{campaign.pk}/runs/">6 of 12 runs</a>' in page
+    assert f'href="/modality/{campaign.pk}/runs/?sut=one">12</a>' in page
     assert 'id="modality-progress"' in page
 
 
@@ -229,6 +232,7 @@ def test_before_the_first_run_the_page_says_what_to_wait_for():
 
     assert "No run has finished" in words
     assert "Attack success" not in words
+    assert "Partial results" not in words  # there are none
 
 
 def test_a_campaign_without_runs_has_a_page():

@@ -345,3 +345,18 @@ def test_an_odd_request_changes_nothing(values):
 
 def test_an_unknown_table_is_not_found():
     assert browser_of(Role.RESEARCHER).get("/operators/word-tables/none/").status_code == 404
+
+
+def test_a_table_for_which_nothing_was_proposed_says_what_to_do():
+    row = make_table()
+    draft = StoredDraft(table=TableDraft(kind="synonym"))
+    row.draft = with_answer(draft, TableProposal({}, {}), row.labels, source="tiny").model_dump(mode="json")
+    row.save()
+
+    page = browser_of(Role.RESEARCHER).get(f"/operators/word-tables/{row.slug}/").content.decode()
+
+    assert "The system proposed nothing that can be used." in page
+    assert (
+        "proposed nothing"
+        not in browser_of(Role.RESEARCHER).get(make_table("full").get_absolute_url()).content.decode()
+    )
