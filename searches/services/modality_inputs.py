@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from searches.enums import AnswerKind
 from searches.models import CleanAnswer, Evaluation, ModalityCase, ModalityRun
+from searches.services.modality_live import asked_in
 from searches.services.modality_results import most_config
 from searches.services.seed_inputs import seed_image_of
 from searches.services.stored_shapes import reading_stored
 from searches.services.sut_signals import progressed
 from searches.services.suts import asking_of
 from searches.services.word_tables import operators_of
+from vlmlab.core.errors import VlmLabError
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.evaluate import Perturber
 from vlmlab.core.most.genotype import OperatorSpace
@@ -108,6 +110,7 @@ def seen_input(run: ModalityRun, evaluation: Evaluation) -> SeenInput:
     Raises:
         VlmLabError: they cannot be made again; the message says why.
     """
+    _check_asked_alike(run)
     perturber, space = perturber_of(run), space_of(run)
     with reading_stored("evaluation", hint=HINT):
         strategy = tuple(float(value) for value in evaluation.strategy)
@@ -181,6 +184,21 @@ def as_boxes(rows: npt.ArrayLike | Sequence[Sequence[float]]) -> Boxes:
     """Return ``(n, 4)`` corners as tuples."""
     boxes = np.asarray(rows, dtype=np.float64).reshape(-1, 4)
     return tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in boxes)
+
+
+def _check_asked_alike(run: ModalityRun) -> None:
+    """Make sure that the words around the targets, which say what is protected, are those of the run.
+
+    Raises:
+        VlmLabError: the registration has changed since.
+    """
+    told = run.run.checkpoint.get("asked_in")
+    if told and told != asked_in(asking_of(run.sut)):
+        raise VlmLabError(
+            f"{run.sut.name} is asked in other words now, or its boxes are read otherwise, so prompt and "
+            "boxes of this run cannot be made again.",
+            hint="Put its question prompt and its convention back to see them.",
+        )
 
 
 def _unmeasured(_text: str) -> npt.NDArray[np.floating]:

@@ -8,6 +8,7 @@ import pytest
 from searches.models import Blob, Evaluation, SutRecord
 from searches.services.blobs import blob_path
 from searches.services.modality_inputs import evaluation_picture, perturber_of, read_again, seen_input
+from searches.services.modality_live import asked_in
 from searches.services.modality_run_pages import find_run
 from searches.services.seed_inputs import seed_image_of
 from tests.factories import make_sut
@@ -83,6 +84,19 @@ def test_the_prompt_that_was_asked_counts_even_when_the_registration_asks_otherw
     seed_image = perturber_of(find_run(run.run_id)).seed_image
 
     assert seed_image.prompt == "Find the cup in the picture. Answer with JSON."
+
+
+def test_a_run_that_was_asked_in_other_words_keeps_its_pictures_but_no_prompt_is_made_up(run):
+    evaluation = run.run.evaluations.last()
+    run.run.checkpoint = {"asked_in": asked_in(AskingParams())}
+    seen = seen_input(run, evaluation)
+
+    run.run.checkpoint = {"asked_in": "Where is ?"}
+
+    assert seen.prompt != seen.clean_prompt
+    assert len(evaluation_picture(run, evaluation)) > 0
+    with pytest.raises(VlmLabError, match="asked in other words now"):
+        seen_input(run, evaluation)
 
 
 def test_a_seed_image_without_its_file_is_a_sentence(run):
