@@ -149,7 +149,7 @@ def counter_values(
         "n_cached": run.n_cached + sum(one.is_cached for one in samples),
         "by_expected": count_by_expected(run.by_expected, records, live),
         **set_counters(live),
-        **spent_columns(batch.sent),
+        **_spent_columns(batch.sent),
     }
 
 
@@ -179,7 +179,7 @@ def added(amounts: Mapping[str, float]) -> dict[str, Any]:
     return {name: F(name) + amount for name, amount in amounts.items()}
 
 
-def spent_columns(sent: Sequence[SutReply]) -> dict[str, Any]:
+def _spent_columns(sent: Sequence[SutReply]) -> dict[str, Any]:
     """Return the columns of a run that calls to its system add to; what was held for them is let go."""
     return added(spent_amounts(sent)) | {"reserved_usd": 0.0}
 
@@ -293,7 +293,7 @@ def keep_answers(run: SearchRun, replies: Mapping[str, SutReply], *, lease: Leas
     with transaction.atomic():
         sent = list(replies.values())
         rows = SearchRun.objects.filter(pk=run.pk, fence=lease.fence, step=run.step, state__in=COMMIT_STATES)
-        if not rows.update(**spent_columns(sent)):
+        if not rows.update(**_spent_columns(sent)):
             raise LeaseLost
         _cache(run, {key: reply for key, reply in replies.items() if not reply.is_call_error})
         count_calls(run.sut_id, sent)
