@@ -10,14 +10,13 @@ import numpy.typing as npt
 
 from searches.enums import AnswerKind
 from searches.models import CleanAnswer, Evaluation, ModalityCase, ModalityRun
-from searches.services.modality_live import asked_in
+from searches.services.modality_asking import asked_then
 from searches.services.modality_results import most_config
 from searches.services.seed_inputs import seed_image_of
 from searches.services.stored_shapes import reading_stored
 from searches.services.sut_signals import progressed
 from searches.services.suts import asking_of
 from searches.services.word_tables import operators_of
-from vlmlab.core.errors import VlmLabError
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.evaluate import Perturber
 from vlmlab.core.most.genotype import OperatorSpace
@@ -77,19 +76,23 @@ def space_of(run: ModalityRun) -> OperatorSpace:
     return regime_space(most_config(run.campaign), regime)
 
 
-def perturber_of(run: ModalityRun, *, embed: Embed | None = None) -> Perturber:
+def perturber_of(run: ModalityRun, *, embed: Embed | None = None, has_prompts: bool = True) -> Perturber:
     """Return what makes the inputs of a run; without ``embed`` prompts have no distance.
 
     Distances are stored with each evaluation; measuring them again would load the model of embeddings into
     the web process.
 
+    Args:
+        run: the run.
+        embed: text to vector.
+        has_prompts: whether prompts must be those of the run; pictures need no words.
+
     Raises:
         VlmLabError: the seed image is gone, or the dataset, the registration or a word table has changed.
     """
     config = most_config(run.campaign)
-    seed_image = seed_image_of(
-        run.picture, run.label, asking=asking_of(run.sut), protect_format=config.protect_format
-    )
+    asking = asked_then(run) if has_prompts else asking_of(run.sut)
+    seed_image = seed_image_of(run.picture, run.label, asking=asking, protect_format=config.protect_format)
     if run.clean_answer is not None:
         seed_image = replace(
             seed_image, prompt=run.clean_answer.prompt
@@ -110,7 +113,6 @@ def seen_input(run: ModalityRun, evaluation: Evaluation) -> SeenInput:
     Raises:
         VlmLabError: they cannot be made again; the message says why.
     """
-    _check_asked_alike(run)
     perturber, space = perturber_of(run), space_of(run)
     with reading_stored("evaluation", hint=HINT):
         strategy = tuple(float(value) for value in evaluation.strategy)
@@ -158,7 +160,7 @@ def case_picture(case: ModalityCase) -> bytes:
 def _picture_of(run: ModalityRun, strategy_of: Callable[[], Strategy], *, key: str) -> bytes:
     found = _pictures.find(key)
     if found is None:
-        perturber = perturber_of(run)
+        perturber = perturber_of(run, has_prompts=False)
         with reading_stored("evaluation", hint=HINT):
             found = perturber.perturbed(strategy_of()).png
         _pictures.keep(key, found)
@@ -173,7 +175,7 @@ def read_again(run: ModalityRun, answered: Evaluation | CleanAnswer | ModalityCa
     width, height = (source.seen_width, source.seen_height) if source else (None, None)
     return parse_boxes(
         answered.raw_text,
-        convention=asking_of(run.sut).convention,
+        convention=asked_then(run).convention,
         image_size=(run.picture.width, run.picture.height),
         seen_size=(width, height) if width and height else None,
         finish_reason=answered.finish_reason or "stop",
@@ -184,21 +186,6 @@ def as_boxes(rows: npt.ArrayLike | Sequence[Sequence[float]]) -> Boxes:
     """Return ``(n, 4)`` corners as tuples."""
     boxes = np.asarray(rows, dtype=np.float64).reshape(-1, 4)
     return tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in boxes)
-
-
-def _check_asked_alike(run: ModalityRun) -> None:
-    """Make sure that the words around the targets, which say what is protected, are those of the run.
-
-    Raises:
-        VlmLabError: the registration has changed since.
-    """
-    told = run.run.checkpoint.get("asked_in")
-    if told and told != asked_in(asking_of(run.sut)):
-        raise VlmLabError(
-            f"{run.sut.name} is asked in other words now, or its boxes are read otherwise, so prompt and "
-            "boxes of this run cannot be made again.",
-            hint="Put its question prompt and its convention back to see them.",
-        )
 
 
 def _unmeasured(_text: str) -> npt.NDArray[np.floating]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from searches.models import CleanAnswer, Evaluation, ModalityRun, SearchRun
 from searches.services.kept_searches import take_kept
+from searches.services.modality_asking import asked_in
 from searches.services.seed_inputs import seed_image_of
 from searches.services.sut_signals import progressed
 from searches.services.suts import asking_of
@@ -25,7 +26,7 @@ from vlmlab.core.most.types import AnswerStatus, Fidelity, Outcome, Query, Strat
 from vlmlab.core.perturb import IMAGE_OPERATORS
 from vlmlab.core.search import replay
 from vlmlab.core.seeding import derive_seed
-from vlmlab.core.suts.asking import AskingParams, localization_prompt
+from vlmlab.core.suts.asking import AskingParams
 
 
 class Place(NamedTuple):
@@ -124,11 +125,6 @@ class LiveModality:
             target = self.perturber.target(clean_iou=clean.iou, fidelity=self.memory)
         seed = derive_seed(self.run_seed, "search", self.seed_image.image_id, self.place.regime)
         self.search = self.method.build_search(self.config, target=target, run_seed=seed)
-
-
-def asked_in(asking: AskingParams) -> str:
-    """Return the words around the targets and the declared convention, as one text."""
-    return f"{localization_prompt(asking, '')}\n{asking.convention.model_dump_json()}"
 
 
 def most_config_of(run: SearchRun) -> MostConfig:

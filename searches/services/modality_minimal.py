@@ -13,12 +13,13 @@ from searches.services.dataset_making import JobGoesOn
 from searches.services.job_holds import HELD
 from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.leases import JobLease, has_waiting_job, own_job
+from searches.services.modality_asking import asked_then
 from searches.services.modality_cases import CaseReply, case_row
 from searches.services.modality_inputs import perturber_of
 from searches.services.modality_results import most_config
 from searches.services.spending import check_may_spend
 from searches.services.stored_shapes import reading_stored
-from searches.services.suts import LoadedSut, asking_of, load_sut
+from searches.services.suts import LoadedSut, load_sut
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.images import sha256_of
 from vlmlab.core.most.admission import FidelityMemory
@@ -109,7 +110,7 @@ class _Minimizing:
         self.job, self.case, self.place = job, case, case.modality_run
         self.lease = JobLease(str(job.pk), job.attempts, job.owner)
         self.config = most_config(self.place.campaign)
-        self.convention = asking_of(self.place.sut).convention
+        self.convention = asked_then(self.place).convention
         self.perturber = perturber_of(self.place, embed=embed_prompt)
         self.kept: Values = {name: job.result[name] for name in _KEPT if name in job.result}
         self.failures = 0

@@ -7,6 +7,7 @@ from searches.models import Campaign, CleanAnswer, SearchRun
 from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, outage_of
 from searches.services.kept_searches import keep
+from searches.services.modality_asking import asked_in
 from searches.services.modality_batches import (
     ModalityBatch,
     Question,
@@ -28,7 +29,7 @@ from searches.services.modality_endings import (
     search_ending,
     unanswered_ending,
 )
-from searches.services.modality_live import LiveModality, asked_in, live_modality
+from searches.services.modality_live import LiveModality, live_modality
 from searches.services.modality_siblings import pause_waiting_siblings, pause_where_nobody_answers
 from searches.services.outages import is_unanswered, note_unanswered
 from searches.services.paid_answers import keeping_paid

@@ -5,20 +5,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from searches.models import Blob, Evaluation, SutRecord
+from searches.models import Blob, Evaluation, SearchRun, SutRecord
 from searches.services.blobs import blob_path
+from searches.services.modality_asking import asked_in, asked_then
 from searches.services.modality_inputs import evaluation_picture, perturber_of, read_again, seen_input
-from searches.services.modality_live import asked_in
 from searches.services.modality_run_pages import find_run
 from searches.services.seed_inputs import seed_image_of
 from tests.factories import make_sut
 from tests.searches.modality_factory import BOX, Ending, make_grid, make_modality_campaign, make_seed_dataset
+from vlmlab.core.conventions import SEEN_PIXELS
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.evaluate import Perturber
 from vlmlab.core.most.search import build_space
 from vlmlab.core.perturb import IMAGE_OPERATORS, TEXT_OPERATORS
-from vlmlab.core.suts.asking import AskingParams
+from vlmlab.core.suts.asking import AskingParams, protected_parts
 
 pytestmark = pytest.mark.django_db
 
@@ -97,6 +98,42 @@ def test_a_run_that_was_asked_in_other_words_keeps_its_pictures_but_no_prompt_is
     assert len(evaluation_picture(run, evaluation)) > 0
     with pytest.raises(VlmLabError, match="asked in other words now"):
         seen_input(run, evaluation)
+
+
+def asked_otherwise_today(run, **asking):
+    """Store how the run was asked, register other words and another convention, and read the run again."""
+    then = AskingParams(localization_template="Find {targets} in the picture. Answer with JSON.")
+    SearchRun.objects.filter(pk=run.run_id).update(checkpoint={"asked_in": asked_in(then)})
+    today = {"localization_template": "Where is {targets}", "convention": SEEN_PIXELS.model_dump()}
+    SutRecord.objects.filter(pk=run.sut_id).update(params={"asking": today | asking})
+    return find_run(run.run_id), then
+
+
+def test_words_that_were_protected_then_are_protected_when_a_prompt_is_made_again(run):
+    run, then = asked_otherwise_today(run)
+
+    seed_image = perturber_of(run).seed_image
+
+    assert asked_then(run) == then
+    assert seed_image.protected == protected_parts(then) == ("Answer with JSON.",)
+    assert "Answer with JSON." in seen_input(run, run.run.evaluations.last()).prompt
+
+
+def test_a_reply_is_read_in_the_convention_of_its_time(run):
+    evaluation = run.run.evaluations.last()
+    before = read_again(run, evaluation).items
+
+    run, _ = asked_otherwise_today(run)
+
+    assert read_again(run, evaluation).items == before != ()
+
+
+def test_words_that_cannot_be_found_again_are_a_sentence(run):
+    run, _ = asked_otherwise_today(run)
+    run.clean_answer.prompt = "Something else."
+
+    with pytest.raises(VlmLabError, match="is asked in other words now than when this run began"):
+        perturber_of(run)
 
 
 def test_a_seed_image_without_its_file_is_a_sentence(run):
