@@ -269,6 +269,11 @@ def _warnings(
             f"The searches stopped at other IoU thresholds ({thresholds[0]:g} and {thresholds[1]:g}): each "
             "side is judged at its own, and the rates are not of the same failure."
         )
+    if campaigns[first.campaign_id].plan.get("seed") != campaigns[second.campaign_id].plan.get("seed"):
+        yield (
+            "The campaigns have other seeds: operators drew otherwise, and a picture that was asked for another "
+            "label is not common."
+        )
     one, two = campaigns[first.campaign_id].config, campaigns[second.campaign_id].config
     names = sorted(
         name for name in {*one, *two} if one.get(name) != two.get(name) and name != "iou_threshold"

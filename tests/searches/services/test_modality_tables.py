@@ -242,6 +242,19 @@ def test_campaigns_with_other_thresholds_are_compared_each_at_its_own():
     assert "other IoU thresholds (0.75 and 0.5)" in found.warnings[0]
 
 
+def test_campaigns_with_other_seeds_are_compared_with_a_warning():
+    dataset, sut = make_seed_dataset(3, strata=("street",)), make_sut("one")
+    for seed in (1, 2):
+        made = make_modality_campaign(dataset, plan={"seed": seed})
+        make_grid(made, suts=[sut], ended=lambda _: Ending(), regimes=("image",))
+    first, second = all_sides()
+
+    found = compare_sides(first, second, criterion=C1)
+
+    (warning,) = found.warnings
+    assert warning.startswith("The campaigns have other seeds: operators drew otherwise")
+
+
 def test_claims_are_judged_on_cells_with_enough_seed_images(campaign):
     families = families_of(campaign, Choice(), is_pooled=False)
     judged = {one.claim: one for one in judged_claims(families, criterion=C1)}
