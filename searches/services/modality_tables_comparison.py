@@ -271,8 +271,8 @@ def _warnings(
         )
     if campaigns[first.campaign_id].plan.get("seed") != campaigns[second.campaign_id].plan.get("seed"):
         yield (
-            "The campaigns have other seeds: operators drew otherwise, and a picture that was asked for another "
-            "label is not common."
+            "The campaigns have other seeds: operators drew otherwise, and a picture that was asked for "
+            "another label is not common."
         )
     one, two = campaigns[first.campaign_id].config, campaigns[second.campaign_id].config
     names = sorted(
