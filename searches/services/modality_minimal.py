@@ -36,6 +36,7 @@ MOST_ANSWERS = 200
 """Answers that making a case minimal may take; some forty are usual."""
 
 BISECTION_STEPS = 5
+"""At least: a search may save steps, but minimal means the same in every campaign."""
 MOST_FAILURES = 3
 """Failed calls in a row after which a system counts as away."""
 
@@ -181,7 +182,7 @@ class _Minimizing:
         target = self.perturber.target(
             clean_iou=clean.iou, fidelity=FidelityMemory(self.perturber.fidelity, known=known)
         )
-        steps = self.config.bisection_steps or BISECTION_STEPS
+        steps = max(self.config.bisection_steps, BISECTION_STEPS)
         changes = {"inference_budget": MOST_ANSWERS, "give_up_after": None, "bisection_steps": steps}
         search = MinimalSearch(self.config.model_copy(update=changes), target=target, start=start)
         replay(search, (([one.query], [one]) for one in told))

@@ -32,9 +32,11 @@ def breaks_under_small_letters() -> SutRecord:
     return make_sut(params={"default": RIGHT, "rules": rules, "price_usd": 0.001})
 
 
-def returned_failure() -> ModalityCase:
+def returned_failure(**config) -> ModalityCase:
     """A failure that was drawn at random: more operators act than have to."""
-    run = start_modality_run(breaks_under_small_letters(), regimes=("joint",), algorithm="random", seed=SEED)
+    run = start_modality_run(
+        breaks_under_small_letters(), regimes=("joint",), algorithm="random", seed=SEED, **config
+    )
     advance(run)
     case = run.modality.cases.get()
     assert case.is_failure
@@ -76,6 +78,17 @@ def test_the_minimal_case_has_the_one_operator_that_matters_at_a_lower_severity(
     assert (minimal.is_failure, minimal.is_faithful, minimal.reason) == (True, True, "minimal")
     assert (minimal.status, minimal.image_budget) == ("boxes", 0.0)
     assert minimal.evaluation is None
+
+
+def test_minimal_means_the_same_where_the_search_saved_steps():
+    case = returned_failure(bisection_steps=1)
+    made_minimal(case)
+    minimal = case.modality_run.cases.get(kind=CaseKind.MINIMAL)
+    perturber = perturber_of(case.modality_run)
+
+    weaker = perturber.space.strategy({"casing": 0.9 * minimal.severities["casing"]})
+
+    assert SMALL not in perturber.perturbed(weaker).prompt
 
 
 def test_its_row_holds_all_that_makes_its_input_again():
