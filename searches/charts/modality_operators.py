@@ -75,8 +75,8 @@ def ranking_chart(lines: Sequence[OperatorLine], *, regime: Regime | None, addre
                 "yaxis": NAMED_AXIS | {"autorange": "reversed"},
             },
         },
-        sentence=f"{capfirst(shown[0].title)} acts in most failures, {shown[0].in_failures.numerator} of "
-        f"{shown[0].in_failures.denominator}."
+        sentence=f"{capfirst(shown[0].title)} acts most often, in {shown[0].in_failures.numerator} of "
+        f"{shown[0].in_failures.denominator} failing cases."
         if shown
         else "No operator acts in a failure yet.",
         columns=(

@@ -234,13 +234,13 @@ def why_kept(dataset: Dataset) -> str:
     """Return what keeps a dataset from being deleted; "" when nothing does."""
     names = list(dataset.sources.order_by("name").values_list("name", flat=True)[:3])
     if names:
-        return f"The picture source {' and '.join(names)} draws from it."
+        return f"The picture source {' and '.join(f'“{name}”' for name in names)} draws from it."
     jobs = Job.objects.filter(kind__in=MAKING_KINDS, params__dataset=dataset.slug, state__in=UNFINISHED)
     if jobs.exists():
         return "It is being made."
     searches = list(dataset.campaigns.order_by("name").values_list("name", flat=True)[:3])
     if searches:
-        return f"The modality search {' and '.join(searches)} starts from it."
+        return f"The modality search {' and '.join(f'“{name}”' for name in searches)} starts from it."
     return ""
 
 

@@ -353,7 +353,7 @@ def test_a_dataset_that_a_picture_source_draws_from_is_not_deleted():
     page = browser.get("/datasets/streets/").content.decode()
 
     assert Dataset.objects.count() == 1
-    assert "The picture source Photographs draws from it." in page
+    assert "The picture source “Photographs” draws from it." in page
 
 
 def test_places_without_a_picture_are_listed_with_their_reason():

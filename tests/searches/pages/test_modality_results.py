@@ -261,7 +261,7 @@ def test_operators_are_ranked_a_regime_at_a_time():
     page = html(browser_of(Role.RESEARCHER), f"/modality/{campaign.pk}/operators/?regime=joint")
 
     words = words_of(page)
-    assert "Fog acts in most failures, 3 of 3." in words
+    assert "Fog acts most often, in 3 of 3 failing cases." in words
     assert "3 of 3, 100 %, 95 % interval 44 % to 100 %" in page  # Wilson's: 43.85 %
 
 

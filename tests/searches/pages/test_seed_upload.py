@@ -205,7 +205,7 @@ def test_a_dataset_that_a_modality_search_starts_from_is_not_deleted(researcher)
     researcher.post(f"{url}delete/")
 
     assert Dataset.objects.count() == 1
-    assert "The modality search Night starts from it." in researcher.get(url).content.decode()
+    assert "The modality search “Night” starts from it." in researcher.get(url).content.decode()
 
 
 def test_a_dataset_that_is_ready_leads_to_a_modality_search_and_an_unusable_one_does_not(researcher):
