@@ -53,14 +53,16 @@ def budget_chart(lines: Sequence[BudgetLine], regimes: Sequence[Regime], *, addr
     )  # fmt: skip
 
 
-def ranking_chart(lines: Sequence[OperatorLine], *, regime: Regime | None, address: Address) -> Chart:
+def ranking_chart(
+    lines: Sequence[OperatorLine], *, regime: Regime | None, address: Address, most: int = RANKED
+) -> Chart:
     """Return the share of failing cases in which each operator acts, most first, with Wilson intervals."""
-    shown = list(lines[:RANKED])
+    shown = list(lines[:most])
     return Chart(
         slug="operator-ranking",
         title="Operators in failures",
         note="share of failing test cases in which an operator acts, with 95 % Wilson intervals; "
-        f"{'the first ' + str(RANKED) if len(lines) > RANKED else 'all'} that act",
+        f"{'the first ' + str(most) if len(lines) > most else 'all'} that act",
         spec={
             "data": [_ranking_bars(shown, regime, address)],
             "layout": {

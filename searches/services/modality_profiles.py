@@ -202,7 +202,7 @@ def profile_page(campaign: Campaign, choice: Choice) -> ProfilePage:
         likeness=likeness,
         costs=efficiency_rows(source),
         budget=budget_lines(cases, most=SHOWN_OPERATORS),
-        operators=operator_lines(cases, choice.criterion)[:PICTURED_OPERATORS],
+        operators=operator_lines(cases, choice.criterion),
         strata=_stratum_lines(campaign, choice, rows),
     )
 

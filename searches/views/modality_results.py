@@ -16,6 +16,7 @@ from searches.forms.modality_results import ChoiceForm, SidesForm
 from searches.models import Campaign
 from searches.services.modality_exports import EXPORTS, FORMATS, export_lines
 from searches.services.modality_profiles import (
+    PICTURED_OPERATORS,
     CampaignOffer,
     ProfilePage,
     campaign_offer,
@@ -133,7 +134,12 @@ def _charts(campaign: Campaign, page: ProfilePage) -> dict[str, Any]:
         "shape": shape_chart(source, criterion, budget=budget),
         "bars": shape_bars(source, criterion, budget=budget),
         "budget": budget_chart(page.budget, page.regimes, address=address),
-        "operators": ranking_chart(page.operators, regime=None, address=_operator_address(campaign, choice)),
+        "operators": ranking_chart(
+            page.operators,
+            regime=None,
+            address=_operator_address(campaign, choice),
+            most=PICTURED_OPERATORS,
+        ),
         "rate_tests": family_sizes(page.rates),
         "likeness_tests": family_sizes(page.likeness),
         "cost_tests": family_sizes(page.costs),
