@@ -36,7 +36,7 @@ class Todo:
 
 @dataclass(frozen=True)
 class Totals:
-    """Numbers of the tiles; inferences and call errors are those of runs started in the last 7 days."""
+    """Numbers of the tiles; inferences and call errors are those of own runs of the last 7 days."""
 
     suspected: int
     minimal: int
@@ -72,12 +72,13 @@ def overview() -> Overview:
     """Return the overview of the lab, in a fixed number of queries."""
     shown = tuple(sut_lines(list(suts_with_counts().order_by("-is_enabled", "name")[:SHOWN_SUTS])))
     is_concept = Q(campaign__method=CONCEPT_METHOD)
+    is_recent = Q(campaign__is_sample=False, created_at__gte=timezone.now() - LOOK_BACK)
     counts = SearchRun.objects.aggregate(
         all=Count("pk", filter=is_concept),
         own=Count("pk", filter=is_concept & Q(campaign__is_sample=False)),
         queued=Count("pk", filter=Q(state=RunState.QUEUED)),
-        inferences=Sum("n_inferences", filter=Q(created_at__gte=timezone.now() - LOOK_BACK)),
-        call_errors=Sum("n_call_errors", filter=Q(created_at__gte=timezone.now() - LOOK_BACK)),
+        inferences=Sum("n_inferences", filter=is_recent),
+        call_errors=Sum("n_call_errors", filter=is_recent),
     )
     totals = _totals(counts)
     campaigns = _recent_campaigns()

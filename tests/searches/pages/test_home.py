@@ -47,6 +47,15 @@ def test_the_overview_drops_the_first_steps_once_somebody_started_a_run_but_not_
     assert ("Your first search" in with_samples, "Your first search" in with_own_run) == (True, False)
 
 
+def test_the_overview_counts_the_inferences_of_own_runs_only():
+    make_run(campaign=make_campaign(is_sample=True), n_inferences=400)
+    make_run(n_inferences=30)
+
+    page = browser_of(Role.RESEARCHER).get("/").content.decode()
+
+    assert '<dt>Inferences, last 7 days</dt><dd class="value">30</dd>' in page
+
+
 def test_the_overview_lists_what_waits_for_a_person():
     paused = make_run(state=RunState.PAUSED)
     failed = make_run(state=RunState.FAILED, error="The disk is full.")
