@@ -63,6 +63,12 @@ def test_a_missing_value_and_an_unknown_setting_say_what_is_known():
     )
 
 
+def test_a_limit_that_is_a_whole_number_is_written_with_all_its_digits():
+    seed: int = Field(default=0, ge=0, le=2**63 - 1)
+
+    assert range_words(seed) == "from 0 to 9,223,372,036,854,775,807"
+
+
 def test_checked_settings_returns_the_model_with_defaults_filled_in():
     assert checked_settings(Settings, {"name": "a", "count": 3}) == Settings(name="a", count=3)
 

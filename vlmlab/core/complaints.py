@@ -131,7 +131,7 @@ def number_wanted(info: FieldInfo) -> str:
 def range_words(info: FieldInfo) -> str:
     """Return the limits of a number: ``from 1 to 100``, ``above 0 and at most 1``, "" without any."""
     found = {
-        sign: f"{getattr(limit, sign):,.10g}"
+        sign: _number(getattr(limit, sign))
         for limit in info.metadata
         for sign in ("ge", "gt", "le", "lt")
         if getattr(limit, sign, None) is not None
@@ -140,6 +140,10 @@ def range_words(info: FieldInfo) -> str:
         return f"from {found['ge']} to {found['le']}"
     words = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
     return " and ".join(f"{words[sign]} {found[sign]}" for sign in words if sign in found)
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
 
 
 def _kinds(info: FieldInfo) -> list[Any]:
