@@ -63,7 +63,7 @@ class ModalityForm(forms.Form):
     )
     dataset = forms.ChoiceField(
         label="Dataset",
-        help_text="Annotated pictures: the seed images.",
+        help_text="Whose annotated pictures are the seed images.",
         error_messages={
             "required": "Choose a dataset of annotated pictures.",
             "invalid_choice": "This dataset is gone or not ready. Choose another.",
