@@ -153,6 +153,11 @@ class ProfilePage:
         return runs_address(self.source.campaign_id, **self.choice.run_filters)
 
     @property
+    def clean_failures_address(self) -> str:
+        """Where the runs are listed whose clean answer is not good enough."""
+        return runs_address(self.source.campaign_id, **self.choice.run_filters, outcome="baseline_failure")
+
+    @property
     def cases_address(self) -> str:
         """Where the failing cases are listed."""
         outcome = self.choice.criterion.value.lower() if self.choice.reading == "strict" else ""
@@ -291,7 +296,7 @@ def _sentence(source: TableSource, families: Families) -> str:
         if (rate := one.effectiveness.outcomes.attack_success(source.choice.criterion)).denominator
     }
     if not rates:
-        return "No run has finished, so nothing can be said yet."
+        return "No seed image has been searched to the end, so nothing can be said."
     return f"{_rates_sentence(rates)} {_joint_sentence(source, families)}".strip()
 
 

@@ -235,6 +235,17 @@ def test_before_the_first_run_the_page_says_what_to_wait_for():
     assert "Partial results" not in words  # there are none
 
 
+def test_where_no_clean_answer_is_good_enough_the_page_says_what_to_do():
+    campaign = campaign_of(lambda _: Ending("baseline_failure"))
+
+    page = html(browser_of(Role.RESEARCHER), f"/modality/{campaign.pk}/")
+
+    words = words_of(page)
+    assert "No seed image could be tested" in words
+    assert "No run has finished" not in words
+    assert f'href="/modality/{campaign.pk}/runs/?sut=one&amp;outcome=baseline_failure"' in page
+
+
 def test_a_campaign_without_runs_has_a_page():
     campaign = make_modality_campaign()
 
