@@ -122,6 +122,11 @@ class SideComparison:
     warnings: tuple[str, ...]
 
     @property
+    def names(self) -> tuple[str, str]:
+        """Both sides as they are told apart."""
+        return _short(self.first, self.second), _short(self.second, self.first)
+
+    @property
     def sentence(self) -> str:
         """What was found, in a sentence or two."""
         tested = [one for one in self.differences if one.p_value is not None]
@@ -131,7 +136,7 @@ class SideComparison:
         if not differing:
             n = sum(one.first.denominator for one in tested)
             return f"No difference that {write_many(n, 'common run')} can show."
-        names = (_short(self.first, self.second), _short(self.second, self.first))
+        names = self.names
         return " ".join(
             f"{one.regime.capitalize()} perturbations break {names[one.only_first < one.only_second]} more "
             f"often ({write_percent(one.first.value)} and {write_percent(one.second.value)})."

@@ -293,6 +293,19 @@ def test_two_systems_side_by_side():
     assert "the paper: significant in 12 of 16 pairs of system and scene type" in words
 
 
+def test_one_system_in_two_campaigns_is_told_apart_by_their_names():
+    dataset, sut = make_seed_dataset(1), make_sut("a", name="Alpha")
+    campaigns = [make_modality_campaign(dataset, name=name) for name in ("Night", "Day")]
+    for campaign in campaigns:
+        make_grid(campaign, suts=[sut], ended=lambda _: Ending())
+    path = f"/modality/compare/?a={campaigns[0].pk}:a&b={campaigns[1].pk}:a"
+
+    page = html(browser_of(Role.REVIEWER), path)
+
+    assert "<h1>Night and Day</h1>" in page
+    assert [f'role="columnheader">{name}</th>' in page for name in ("Night", "Day")] == [True, True]
+
+
 def test_one_side_alone_is_put_in_and_another_on_its_dataset_offered():
     other = campaign_of(breaks_by_image, pictures=1, sut="elsewhere")
     dataset = make_seed_dataset(1)
