@@ -70,6 +70,16 @@ def test_a_source_without_descriptions_is_said(files):
         imported(files)
 
 
+def test_a_file_that_may_have_said_it_but_cannot_be_read_is_named():
+    with pytest.raises(SeedImportError) as refusal:
+        imported({"a.png": photograph(), "a.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><annotation/>"})
+
+    assert refusal.value.message == (
+        "No file says what the pictures show, and a.xml declares a document type, which could make it grow "
+        "without end."
+    )
+
+
 def test_pictures_that_no_file_describes_are_told():
     _, report = imported({"a.png": photograph(), "b.png": photograph(9), "boxes.csv": TABLE})
 

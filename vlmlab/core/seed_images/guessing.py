@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from vlmlab.core.seed_images.faults import FaultError, SeedImportError
 from vlmlab.core.seed_images.files import read_bounded
 from vlmlab.core.seed_images.reading import Reading
+from vlmlab.core.seed_images.report import shown
 from vlmlab.core.seed_images.synsets import SYNSET_ID
 from vlmlab.core.seed_images.table_columns import find_columns
 from vlmlab.core.seed_images.tables import column_names, first_line, head_of, separator_of
@@ -27,7 +28,7 @@ def guess_format(reading: Reading) -> str:
     found = [name for name in (_json(reading), _xml(reading), _table(reading), _yolo(reading)) if name]
     if not found:
         raise SeedImportError(
-            "No file says what the pictures show.",
+            f"No file says what the pictures show{_broken_xml(reading)}.",
             hint="Add COCO, VOC or YOLO files, or a table with the columns file, label, x_min, y_min, x_max, "
             "y_max.",
             field="format",
@@ -60,6 +61,16 @@ def _xml_kind(reading: Reading, name: str) -> str:
         return ""
     names = [one.text_of("name") or "" for one in root.all("object")]
     return "synset" if any(SYNSET_ID.fullmatch(one) for one in names) else "voc"
+
+
+def _broken_xml(reading: Reading) -> str:
+    """Return the end of a sentence about the first XML file that cannot be read, "" where all can."""
+    for name in reading.files_named(".xml")[:MOST_LOOKED_AT]:
+        try:
+            read_xml(read_bounded(reading.files, name, max_bytes=reading.limits.max_small_bytes))
+        except FaultError as fault:
+            return f", and {shown(name)} {fault.reason}"
+    return ""
 
 
 def _table(reading: Reading) -> str:
