@@ -52,7 +52,7 @@ def test_the_command_loads_pictures_that_serve_every_single_concept_and_refuse_o
     call_command("load_sample_data")
 
     notes = capsys.readouterr().out.splitlines()
-    assert notes[-2] == "Sample seed images loaded: 100 pictures."
+    assert notes[-4] == "Sample seed images loaded: 100 pictures."
     assert notes[-1].startswith("Warehouse example loaded: ")
     domain = current_domain("warehouse")
     tags = DatasetPicture.objects.filter(dataset__slug="warehouse-pool").values_list("concepts", flat=True)
