@@ -1,15 +1,25 @@
 """What each file of a modality campaign holds: cells of system, scene type and regime, runs, comparisons."""
 
-from collections.abc import Iterator, Mapping
-from itertools import groupby
+from collections.abc import Mapping
 
 from searches.models import Campaign
+from searches.services.modality_export_cells import (
+    CELL_COLUMNS,
+    POOLED,
+    SCOPES,
+    Scope,
+    file_cells,
+    rows_by_sut,
+    scene_type_value,
+    scoped_families,
+)
 from searches.services.modality_export_latex import (
     cell_names,
     latex_table,
     marked_rate,
     marked_spread,
     marks_sentence,
+    scene_type_name,
     sut_names,
 )
 from searches.services.modality_latex import Raw
@@ -21,53 +31,53 @@ from searches.services.modality_results import (
     regimes_of,
 )
 from searches.services.modality_table_files import ResultTable, Value
-from searches.services.modality_tables import REGIME_TITLES, Choice, families_of, pair_title, shown_rows
+from searches.services.modality_tables import REGIME_TITLES, Choice, pair_title, shown_rows
 from searches.services.modality_tables_operators import budget_lines, operator_cases, operator_lines
-from searches.services.seed_plans import scene_type_title
 from searches.services.strategy_bars import operator_title
 from vlmlab.core.most.comparisons import PAIRED_METRICS, RegimeComparison
 from vlmlab.core.most.outcomes import FailureCriterion
-from vlmlab.core.most.summaries import Cell, Rate, Spread, by_cell, effectiveness, efficiency, outcome_counts
+from vlmlab.core.most.summaries import Rate, Spread, effectiveness, efficiency, outcome_counts
 
 LIKENESS = ("ms_ssim", "ned", "swtd", "swtd_mean")
 COSTS = (
     "image_budget", "text_budget", "total_budget", "evaluations", "wall_s", "perturbation_s", "inference_s",
 )  # fmt: skip
 OUTCOMES = ("below", "empty", "malformed", "held", "baseline_failures", "call_errors", "unfinished")
-CELL = ("sut", "scene_type", "regime")
 RATES = {f"asr_{one.value.lower()}": one for one in FailureCriterion}
 
 
 def effectiveness_table(campaign: Campaign, choice: Choice) -> ResultTable:
     """Return ASR under each criterion, likeness and SWTD of every cell."""
-    columns = [*CELL]
+    columns = [*CELL_COLUMNS]
     for name in RATES:
         columns += [f"{name}_k", f"{name}_n", name, f"{name}_low", f"{name}_high"]
     columns += [f"{name}_{part}" for name in ("iou_drop", *LIKENESS) for part in ("mean", "sd", "n")]
     rows: list[tuple[Value, ...]] = []
     printed: list[list[str | Raw]] = []
-    families, names = families_of(campaign, choice, is_pooled=False), sut_names()
-    for cell, runs in _cells(campaign, choice):
-        found = effectiveness([row.result for row in runs])
-        rates = {name: found.outcomes.attack_success(one) for name, one in RATES.items()}
+    families, names, cells = (
+        scoped_families(campaign, choice),
+        sut_names(),
+        list(file_cells(campaign, choice)),
+    )
+    for one in cells:
+        found = effectiveness([row.result for row in one.rows])
+        rates = {name: found.outcomes.attack_success(criterion) for name, criterion in RATES.items()}
         spreads = {name: getattr(found, name) for name in ("iou_drop", *LIKENESS)}
         values = [value for rate in rates.values() for value in _rate_values(rate)]
         values += [value for numbers in spreads.values() for value in _spread_values(numbers)]
-        rows.append((*cell, *values, found.unfaithful))
-        printed.append(
-            [
-                *cell_names(cell, names),
-                *(marked_rate(families, cell, name, rate) for name, rate in rates.items()),
-                *(marked_spread(families, cell, name, spreads[name]) for name in LIKENESS),
-            ]
-        )
+        rows.append((*one.values, *values, found.unfaithful))
+        marked = [
+            *(marked_rate(families, one, name, rate) for name, rate in rates.items()),
+            *(marked_spread(families, one, name, spreads[name]) for name in LIKENESS),
+        ]
+        printed += [] if one.is_repeated else [[*cell_names(one, names), *marked]]
     latex = latex_table(
         "effectiveness",
         campaign,
         caption="How often perturbations break each system: failing test cases of all finished runs under "
         "three criteria, then likeness (MS-SSIM), edit distance (NED) and similarity-weighted target drop "
         "(SWTD) over runs that ended with boxes, mean and standard deviation. "
-        + marks_sentence(families, choice),
+        + marks_sentence(families, cells, choice, measures={"a rate": RATES, "any other measure": LIKENESS}),
         alignment="lllrrrrrrr",
         head=("System", "Scene type", "Regime", "C1", "C2", "C3", "MS-SSIM", "NED", "SWTD", "SWTD mean"),
         rows=printed,
@@ -77,25 +87,32 @@ def effectiveness_table(campaign: Campaign, choice: Choice) -> ResultTable:
 
 def efficiency_table(campaign: Campaign, choice: Choice) -> ResultTable:
     """Return budgets, evaluations and times of every cell."""
-    columns = (*CELL, *(f"{name}_{part}" for name in COSTS for part in ("mean", "sd", "n")), "first_hits")
+    columns = (
+        *CELL_COLUMNS,
+        *(f"{name}_{part}" for name in COSTS for part in ("mean", "sd", "n")),
+        "first_hits",
+    )
     rows: list[tuple[Value, ...]] = []
     printed: list[list[str | Raw]] = []
-    families, names = families_of(campaign, choice, is_pooled=False), sut_names()
-    for cell, runs in _cells(campaign, choice):
-        found = efficiency([row.result for row in runs])
+    families, names, cells = (
+        scoped_families(campaign, choice),
+        sut_names(),
+        list(file_cells(campaign, choice)),
+    )
+    for one in cells:
+        found = efficiency([row.result for row in one.rows])
         spreads = {name: getattr(found, name) for name in COSTS}
         values = [value for numbers in spreads.values() for value in _spread_values(numbers)]
-        rows.append(
-            (*cell, *values, sum(row.first_hit is not None and row.result.case is not None for row in runs))
-        )
-        marked = (marked_spread(families, cell, name, numbers) for name, numbers in spreads.items())
-        printed.append([*cell_names(cell, names), *marked])
+        hits = sum(row.first_hit is not None and row.result.case is not None for row in one.rows)
+        rows.append((*one.values, *values, hits))
+        marked = (marked_spread(families, one, name, numbers) for name, numbers in spreads.items())
+        printed += [] if one.is_repeated else [[*cell_names(one, names), *marked]]
     latex = latex_table(
         "efficiency",
         campaign,
         caption="What a run costs: perturbation budget of its test case on image and text, answered "
         "strategies, seconds; mean and standard deviation over finished runs. "
-        + marks_sentence(families, choice),
+        + marks_sentence(families, cells, choice, measures={"a measure": COSTS}),
         alignment="lllrrrrrrr",
         head=(
             "System", "Scene type", "Regime", "Image", "Text", "Both", "Evaluations", "Wall", "Perturbing",
@@ -111,11 +128,12 @@ def outcomes_table(campaign: Campaign, choice: Choice) -> ResultTable:
     rows: list[tuple[Value, ...]] = []
     printed: list[list[str | Raw]] = []
     names = sut_names()
-    for cell, runs in _cells(campaign, choice):
-        found = outcome_counts([row.result for row in runs])
+    for one in file_cells(campaign, choice):
+        found = outcome_counts([row.result for row in one.rows])
         counts = [int(getattr(found, name)) for name in OUTCOMES]
-        rows.append((*cell, *counts, found.finished))
-        printed.append([*cell_names(cell, names), *(str(count) for count in counts)])
+        rows.append((*one.values, *counts, found.finished))
+        line = [*cell_names(one, names), *(str(count) for count in counts)]
+        printed += [] if one.is_repeated else [line]
     latex = latex_table(
         "outcomes",
         campaign,
@@ -128,7 +146,7 @@ def outcomes_table(campaign: Campaign, choice: Choice) -> ResultTable:
         ),
         rows=printed,
     )  # fmt: skip
-    return ResultTable((*CELL, *OUTCOMES, "finished"), rows, about(campaign, choice), latex)
+    return ResultTable((*CELL_COLUMNS, *OUTCOMES, "finished"), rows, about(campaign, choice), latex)
 
 
 def comparisons_table(campaign: Campaign, choice: Choice) -> ResultTable:
@@ -139,21 +157,22 @@ def comparisons_table(campaign: Campaign, choice: Choice) -> ResultTable:
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
     printed: list[list[str | Raw]] = []
-    names = sut_names()
-    for scope, is_pooled in (("scene type", False), ("all scene types", True)):
-        for name, family in families_of(campaign, choice, is_pooled=is_pooled).items():
+    names, families = sut_names(), scoped_families(campaign, choice)
+    for scope in SCOPES:
+        for name, family in families[scope].items():
             for one in family.comparisons:
                 if choice.sut and one.sut != choice.sut:
                     continue
-                rows.append((name, family.metric.test, scope, *_comparison_values(one), family.size))
-                if not is_pooled:
-                    printed.append(_printed_comparison(name, one, names, family.size))
+                rows.append((name, family.metric.test, scope, *_comparison_values(one, scope), family.size))
+                if scope != POOLED or family.size < families[SCOPES[0]][name].size:
+                    printed.append(_printed_comparison(name, one, names, scope, family.size))
     latex = latex_table(
         "comparisons",
         campaign,
         caption="Regimes compared on the same seed images: exact McNemar tests for ASR, Wilcoxon signed "
         "ranks for all else. Effect: rank-biserial correlation, for ASR the share of one-sided failures. "
-        "P-values after Holm over all tests of one measure.",
+        "P-values after Holm over all tests of one measure: those by scene type and those over all scene "
+        "types are families of their own, whose size is in the last column.",
         alignment="llllrrrrr",
         head=("Measure", "System", "Scene type", "Regimes", "n", "Excluded", "Effect", "p", "Tests"),
         rows=printed,
@@ -166,7 +185,7 @@ def budget_table(campaign: Campaign, choice: Choice) -> ResultTable:
     rows: list[tuple[Value, ...]] = []
     printed: list[list[str | Raw]] = []
     names = sut_names()
-    for sut, runs in _by_sut(campaign, choice):
+    for sut, runs in rows_by_sut(campaign, choice):
         for line in budget_lines(operator_cases(campaign, runs)):
             shares = [(regime, line.shares.get(regime)) for regime in regimes_of(runs)]
             rows += [(sut, line.name, line.modality, regime, share) for regime, share in shares]
@@ -197,7 +216,7 @@ def operators_table(campaign: Campaign, choice: Choice) -> ResultTable:
     rows: list[tuple[Value, ...]] = []
     printed: list[list[str | Raw]] = []
     names = sut_names()
-    for sut, runs in _by_sut(campaign, choice):
+    for sut, runs in rows_by_sut(campaign, choice):
         for regime in regimes_of(runs):
             cases = operator_cases(campaign, [row for row in runs if row.result.regime == regime])
             for line in operator_lines(cases, choice.criterion):
@@ -250,19 +269,6 @@ def about(campaign: Campaign, choice: Choice) -> dict[str, Value]:
     }
 
 
-def _cells(campaign: Campaign, choice: Choice) -> Iterator[tuple[Cell, list[ResultRow]]]:
-    rows = shown_rows(campaign, choice)
-    by_result = {id(row.result): row for row in rows}
-    for cell, results in by_cell([row.result for row in rows]).items():
-        yield cell, [by_result[id(result)] for result in results]
-
-
-def _by_sut(campaign: Campaign, choice: Choice) -> Iterator[tuple[str, list[ResultRow]]]:
-    rows = sorted(shown_rows(campaign, choice), key=lambda row: row.result.sut)
-    for sut, of_sut in groupby(rows, key=lambda row: row.result.sut):
-        yield sut, list(of_sut)
-
-
 def _run_values(row: ResultRow, names: Mapping[int, tuple[str, str]], choice: Choice) -> tuple[Value, ...]:
     result, case = row.result, row.result.case
     file_name, digest = names.get(row.picture_id, ("", ""))
@@ -289,21 +295,22 @@ def _spread_values(numbers: Spread) -> list[Value]:
     return [numbers.mean, numbers.sd, numbers.n]
 
 
-def _comparison_values(one: RegimeComparison) -> tuple[Value, ...]:
+def _comparison_values(one: RegimeComparison, scope: Scope) -> tuple[Value, ...]:
     return (
-        one.sut, one.scene_type, *one.regimes, one.n, one.excluded, one.excluded_share, one.mean_difference,
-        one.first_larger, one.second_larger, one.effect, one.p_value, one.p_adjusted,
+        one.sut, scene_type_value(one.scene_type, scope), *one.regimes, one.n, one.excluded,
+        one.excluded_share, one.mean_difference, one.first_larger, one.second_larger, one.effect,
+        one.p_value, one.p_adjusted,
     )  # fmt: skip
 
 
 def _printed_comparison(
-    metric: str, one: RegimeComparison, names: Mapping[str, str], family_size: int
+    metric: str, one: RegimeComparison, names: Mapping[str, str], scope: Scope, family_size: int
 ) -> list[str | Raw]:
     share, p = one.excluded_share, one.p_adjusted
     return [
         PAIRED_METRICS[metric].title,
         names.get(one.sut, one.sut),
-        scene_type_title(one.scene_type),
+        scene_type_name(one.scene_type, scope),
         pair_title(one.regimes),
         str(one.n),
         "–" if share is None else f"{share:.0%}",

@@ -9,6 +9,7 @@ import pytest
 
 from searches.services.modality_exports import EXPORTS, export_lines
 from searches.services.modality_latex import LatexTable, Raw, latex_escaped, latex_lines, starred
+from searches.services.modality_profiles import profile_page
 from searches.services.modality_tables import Choice
 from tests.factories import make_sut
 from tests.searches.modality_factory import (
@@ -63,7 +64,7 @@ def test_csv_and_json_hold_the_same_numbers_in_full_precision(what):
 
 
 def test_rates_come_with_counts_and_interval():
-    (row,) = csv_rows(one_third(), "effectiveness")
+    (row,) = csv_rows(one_third(), "effectiveness", stratum="street")
 
     assert (row["sut"], row["scene_type"], row["regime"]) == ("one", "street", "image")
     assert (row["asr_c1_k"], row["asr_c1_n"], row["asr_c1"]) == ("1", "3", str(1 / 3))
@@ -71,10 +72,82 @@ def test_rates_come_with_counts_and_interval():
     assert (row["ms_ssim_mean"], row["ms_ssim_n"]) == (str(1 / 3), "3")
 
 
+def on_two_types():
+    """Two systems on eight street and four kitchen pictures: every image breaks the first, no text does."""
+    campaign = make_modality_campaign(make_seed_dataset(12, strata=("street", "street", "kitchen")))
+    for slug in ("one", "two"):
+        make_grid(
+            campaign,
+            suts=[make_sut(slug, name=slug.capitalize())],
+            ended=lambda place: Ending(iou=0.8 if place.regime == "text" else 0.2),
+        )
+    return campaign
+
+
+def test_rows_over_all_scene_types_say_what_the_page_says():
+    campaign = on_two_types()
+
+    rows = [row for row in csv_rows(campaign, "effectiveness") if row["sut"] == "one"]
+    pooled = [row for row in rows if row["scope"] == "all scene types"]
+    costs = [row for row in csv_rows(campaign, "efficiency") if row["scene_type"] == "all"]
+
+    assert [(row["scene_type"], row["regime"]) for row in rows[6:]] == [
+        ("all", "image"), ("all", "text"), ("all", "joint"),
+    ]  # fmt: skip
+    page = profile_page(campaign, Choice(sut="one"))
+    assert [f"{row['asr_c1_k']} / {row['asr_c1_n']}" for row in pooled] == ["12 / 12", "0 / 12", "12 / 12"]
+    assert [cell.text for cell in page.rates[0].numbers] == ["12 / 12", "0 / 12", "12 / 12"]
+    assert [float(row["ms_ssim_mean"]) for row in pooled] == pytest.approx(
+        [one.effectiveness.ms_ssim.mean for one in page.source.numbers]
+    )
+    assert [(row["sut"], row["evaluations_n"]) for row in costs[::3]] == [("one", "12"), ("two", "12")]
+
+
+def test_no_rows_over_all_scene_types_where_one_was_chosen():
+    rows = csv_rows(on_two_types(), "outcomes", stratum="kitchen")
+
+    assert {(row["scope"], row["scene_type"]) for row in rows} == {("scene type", "kitchen")}
+
+
+def test_a_latex_caption_says_how_many_tests_each_kind_of_row_was_adjusted_over():
+    campaign = on_two_types()
+
+    text = text_of(campaign, "effectiveness", "tex", sut="one")
+    costs = text_of(campaign, "efficiency", "tex", sut="one")
+    narrowed = text_of(campaign, "effectiveness", "tex", sut="one", stratum="kitchen")
+
+    # two systems; three pairs of regimes for rates, one for NED; two scene types
+    assert "rows of one scene type: 12 tests a rate, 4 to 12 tests any other measure" in text
+    assert "rows of all: 6 tests a rate, 2 to 6 tests any other measure)" in text
+    assert "rows of all: 2 to 6 tests a measure)" in costs
+    assert len([line for line in text.splitlines() if line.startswith("One & All &")]) == 3
+    assert "after Holm; 12 tests a rate, 4 to 12 tests any other measure)" in narrowed
+
+
+def test_pooled_stars_are_those_of_the_pooled_family():
+    text = text_of(on_two_types(), "effectiveness", "tex", sut="one")
+
+    kitchen, pooled = (
+        next(line for line in text.splitlines() if line.startswith(f"One & {name} & Text"))
+        for name in ("kitchen", "All")
+    )
+    assert kitchen.split(" & ")[3] == "0 / 4"  # 2 / 2**4
+    assert pooled.split(" & ")[3] == "0 / 12$^{**}$"  # 2 / 2**12, six tests
+
+
+def test_pooled_comparisons_are_printed_with_their_own_number_of_tests():
+    text = text_of(on_two_types(), "comparisons", "tex")
+
+    lines = [line.rstrip("\\ ").split(" & ") for line in text.splitlines() if " & One & " in line]
+    assert {(line[2], line[-1]) for line in lines if line[0].startswith("ASR")} == {
+        ("Street", "12"), ("kitchen", "12"), ("All", "6"),
+    }  # fmt: skip
+
+
 def test_costs_and_outcomes_are_those_of_the_runs():
     campaign = one_third()
 
-    (cost,), (outcome,) = csv_rows(campaign, "efficiency"), csv_rows(campaign, "outcomes")
+    (cost,), (outcome,) = (csv_rows(campaign, what, stratum="street") for what in ("efficiency", "outcomes"))
 
     assert (cost["image_budget_mean"], cost["wall_s_mean"]) == (str(0.1 + 0.2), str(1 / 7))
     assert [outcome[name] for name in ("below", "empty", "malformed", "held", "finished")] == [
@@ -108,7 +181,7 @@ def test_no_cell_of_a_csv_file_is_a_formula():
     make_grid(campaign, suts=[make_sut("one")], ended=lambda _: Ending(), regimes=("image",))
 
     (run,) = csv_rows(campaign, "runs")
-    (cell,) = csv_rows(campaign, "outcomes")
+    cell, _ = csv_rows(campaign, "outcomes")
 
     assert (run["file_name"], run["label"], run["scene_type"]) == ("'+1.png", "'@cmd", f"'{HOSTILE}")
     assert cell["scene_type"] == f"'{HOSTILE}"
@@ -192,7 +265,7 @@ def test_a_campaign_without_a_finished_run_gives_tables_without_numbers():
     campaign = make_modality_campaign(make_seed_dataset(2, strata=("street",)))
     make_grid(campaign, suts=[make_sut("one")], ended=lambda _: Ending("unfinished"), regimes=("image",))
 
-    (row,) = csv_rows(campaign, "effectiveness")
+    row, _ = csv_rows(campaign, "effectiveness")
 
     assert (row["asr_c1"], row["asr_c1_n"], row["swtd_mean_mean"]) == ("", "0", "")
     assert "0 / 0" in text_of(campaign, "effectiveness", "tex")
