@@ -1,12 +1,12 @@
 """The pictures of a dataset as a grid: filtered, paged, each with the boxes of what can be asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.core.paginator import Page, Paginator
 
 from searches.models import Blob, Dataset, DatasetPicture
+from searches.services.asked_things import things_by_name
 from searches.services.dataset_index import DatasetIndex
 from searches.services.seed_inputs import askable_labels
 from vlmlab.web.boxed_pictures import DrawnBox, read_box
@@ -73,11 +73,9 @@ def gallery(dataset: Dataset, index: DatasetIndex, wanted: GalleryFilter, *, num
 def asked_boxes(row: DatasetPicture, label: str = "") -> tuple[DrawnBox, ...]:
     """Return the boxes of what can be asked for in a picture; of one label, where one is named."""
     labels = {label} if label else set(askable_labels(row))
-    things: Sequence[Mapping[str, Any]] = [one for one in row.annotations if one.get("label") in labels]
+    things = [(name, one) for name, one in things_by_name(row) if name in labels]
     return tuple(
-        read_box(0, str(one["label"]), one["box"], kind="truth")
-        for one in things[:MOST_BOXES]
-        if "box" in one
+        read_box(0, name, one["box"], kind="truth") for name, one in things[:MOST_BOXES] if "box" in one
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from searches.enums import DatasetState
 from searches.models import Dataset, DatasetPicture
+from searches.services.asked_things import things_by_name
 from searches.services.seed_inputs import askable_labels
 from vlmlab.core.scenes.strata import STRATA
 
@@ -54,7 +55,8 @@ class DatasetIndex:
         for label in labels:
             self.asked.setdefault(label, []).append(picture.order)
             self.table[label, picture.stratum] += 1
-        self.n_things.update(str(one.get("label") or "") for one in picture.annotations)
+        named = things_by_name(picture)
+        self.n_things.update(name or str(one.get("label") or "") for name, one in named)
 
     def matching(self, *, stratum: str = "", concept: str = "", label: str = "") -> list[int]:
         """Return the pictures that show all that is asked; "" asks for nothing."""
@@ -80,22 +82,22 @@ class DatasetIndex:
 def dataset_index(dataset: Dataset) -> DatasetIndex:
     """Return what is in a dataset; one that is ready changes no more, so it is counted once a process."""
     if dataset.state == DatasetState.READY:
-        return _settled(dataset.pk, dataset.created_at)
-    return _counted(dataset.pk)
+        return _settled(dataset, dataset.created_at)
+    return _counted(dataset)
 
 
 @lru_cache(maxsize=64)
-def _settled(pk: int, _created_at: datetime) -> DatasetIndex:
-    return _counted(pk)
+def _settled(dataset: Dataset, _created_at: datetime) -> DatasetIndex:
+    return _counted(dataset)
 
 
-def _counted(pk: int) -> DatasetIndex:
+def _counted(dataset: Dataset) -> DatasetIndex:
     index = DatasetIndex()
-    rows = DatasetPicture.objects.filter(dataset_id=pk).order_by("order").values(*COLUMNS)
+    rows = DatasetPicture.objects.filter(dataset=dataset).order_by("order").values(*COLUMNS)
     for row in rows.iterator(chunk_size=CHUNK):
-        index.add(_picture(row))
+        index.add(_picture(row, dataset))
     return index
 
 
-def _picture(row: Mapping[str, Any]) -> DatasetPicture:
-    return DatasetPicture(**row)
+def _picture(row: Mapping[str, Any], dataset: Dataset) -> DatasetPicture:
+    return DatasetPicture(dataset=dataset, **row)

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db.models import Count, FilteredRelation, Q, QuerySet
 
 from searches.enums import LIVE_STATES, MODALITY_METHOD, CaseKind, ModalityStatus, RunState
-from searches.models import Blob, Campaign, Dataset, DatasetPicture, ModalityRun, SutRecord
+from searches.models import Blob, Campaign, Dataset, ModalityRun, SutRecord
 from searches.services.modality_outcomes import having_outcome, thresholds_of
 from searches.services.modality_progress import progress_of_many, state_of
 from searches.services.seed_inputs import things_of, words_for
@@ -120,7 +120,7 @@ def first_seeds(dataset: Dataset, plan: SeedPlan) -> tuple[PlannedSeed, ...]:
         VlmLabError: a stratum is unknown.
     """
     chosen = chosen_seeds(dataset, plan)[:FIRST_SEEDS]
-    pictures = DatasetPicture.objects.defer("description").in_bulk([one.row.picture_id for one in chosen])
+    pictures = dataset.pictures.defer("description").in_bulk([one.row.picture_id for one in chosen])
     digests = [one.row.image_sha256 for one in chosen]
     kept = set(Blob.objects.filter(pk__in=digests).values_list("pk", flat=True))
     return tuple(

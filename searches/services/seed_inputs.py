@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searches.models import DatasetPicture
+from searches.services.asked_things import things_by_name
 from searches.services.blobs import StorageError, open_blob
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.images import decode_png
@@ -24,10 +25,10 @@ def askable_labels(picture: DatasetPicture) -> tuple[str, ...]:
     """Return the labels of a picture that may be asked for, sorted: those whose things are all known.
 
     Pictures of scenes say it of each thing (``is_asked``); of others every label may be asked that the
-    import was sure of.
+    import was sure of. Things in pools of photographs go by the words of their domain.
     """
     unsure = set(picture.unsure_labels)
-    labels = {str(one.get("label") or "") for one in picture.annotations if one.get("is_asked", True)}
+    labels = {name for name, one in things_by_name(picture) if one.get("is_asked", True)}
     return tuple(sorted(one for one in labels - unsure if one.strip() and len(one) <= MOST_LABEL_CHARACTERS))
 
 
@@ -47,7 +48,8 @@ def label_among(labels: Sequence[str], image_sha256: str, *, seed: int) -> str:
 
 def things_of(picture: DatasetPicture, label: str) -> list[dict[str, Any]]:
     """Return the annotations that a label means, in the order of the picture."""
-    return [one for one in picture.annotations if one.get("label") == label]
+    named = [one for name, one in things_by_name(picture) if name == label]
+    return named or [one for one in picture.annotations if one.get("label") == label]
 
 
 def words_for(label: str, n: int) -> str:

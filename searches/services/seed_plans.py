@@ -10,7 +10,7 @@ from django.db.models import Count, Max
 from pydantic import BaseModel, ConfigDict, Field
 
 from searches.enums import DatasetState
-from searches.models import Dataset, DatasetPicture
+from searches.models import Dataset
 from searches.services.seed_inputs import askable_labels, label_among
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.scenes.strata import STRATA
@@ -122,7 +122,7 @@ def check_ready(dataset: Dataset) -> None:
 def seed_rows(dataset: Dataset) -> tuple[SeedRow, ...]:
     """Return the pictures of a dataset that have something to ask for, in its order; kept in memory."""
     found = dataset.pictures.aggregate(n=Count("pk"), last=Max("pk"))
-    return _seed_rows(dataset.pk, dataset.created_at, found["n"], found["last"])
+    return _seed_rows(dataset, dataset.created_at, found["n"], found["last"])
 
 
 def stratum_counts(dataset: Dataset) -> tuple[StratumCount, ...]:
@@ -171,10 +171,12 @@ def _shuffled(dataset: Dataset, stratum: str, *, seed: int) -> Sequence[SeedRow]
 
 @lru_cache(maxsize=16)
 def _seed_rows(
-    dataset_id: int, created_at: datetime, n_pictures: int, last: int | None
+    dataset: Dataset, created_at: datetime, n_pictures: int, last: int | None
 ) -> tuple[SeedRow, ...]:
-    pictures = DatasetPicture.objects.filter(dataset_id=dataset_id).order_by("order")
-    pictures = pictures.only("image_sha256", "stratum", "annotations", "unsure_labels", "width", "height")
+    pictures = dataset.pictures.order_by("order")  # each knows its dataset without another query
+    pictures = pictures.only(
+        "dataset", "image_sha256", "stratum", "annotations", "unsure_labels", "width", "height"
+    )
     rows = []
     for picture in pictures.iterator(chunk_size=READ_AT_ONCE):
         labels = askable_labels(picture)

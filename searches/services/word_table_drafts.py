@@ -7,6 +7,7 @@ from django.utils.text import slugify
 from pydantic import BaseModel, ConfigDict, Field
 
 from searches.models import Dataset, SutRecord, User, WordTableRecord
+from searches.services.asked_things import things_by_name
 from searches.services.audit import record
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.perturb.text_tokens import words_of
@@ -85,10 +86,10 @@ def checked_labels(labels: Iterable[str], kind: TableKind, *, skips_shipped: boo
 
 
 def dataset_labels(dataset: Dataset) -> list[str]:
-    """Return the labels that a dataset's annotations name, sorted."""
+    """Return what the things in a dataset are called, sorted."""
     found: set[str] = set()
-    for rows in dataset.pictures.values_list("annotations", flat=True).iterator(chunk_size=500):
-        found.update(str(one["label"]) for one in rows if one.get("label"))
+    for picture in dataset.pictures.only("dataset", "annotations").iterator(chunk_size=500):
+        found.update(name for name, _ in things_by_name(picture) if name)
     return sorted(found)
 
 
