@@ -21,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("<int:pk>/pause/", modality.modality_pause, name="modality_pause"),
     path("<int:pk>/resume/", modality.modality_resume, name="modality_resume"),
     path("<int:pk>/cancel/", modality.modality_cancel, name="modality_cancel"),
+    path("<int:pk>/delete/", modality.modality_delete, name="modality_delete"),
     path("<int:pk>/clone/", modality_create.modality_clone, name="modality_clone"),
     path("compare/", modality_results.modality_compare, name="modality_compare"),
     path("<int:pk>/operators/", modality_results.modality_operators, name="modality_operators"),

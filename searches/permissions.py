@@ -114,6 +114,7 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "modality_pause": RESEARCHERS,
     "modality_resume": RESEARCHERS,
     "modality_cancel": RESEARCHERS,
+    "modality_delete": RESEARCHERS,
     # operators and word tables
     "operator_list": READERS,
     "operator_detail": READERS,

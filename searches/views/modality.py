@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from searches import launch
 from searches.models import Campaign, User
-from searches.services import modality_pages, modality_steering
+from searches.services import modality_deletion, modality_pages, modality_steering
 from searches.services.modality_progress import campaign_progress
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.numbers import write_many
@@ -63,6 +63,19 @@ def modality_resume(request: HttpRequest, pk: int) -> HttpResponse:
 def modality_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """End all runs of a campaign that have not ended."""
     return _act(request, pk, modality_steering.cancel_campaign, "ended early; what they found is kept")
+
+
+@require_POST
+def modality_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a campaign that nobody works on, with all that it found."""
+    campaign = find_campaign(pk)
+    try:
+        n_runs = modality_deletion.delete_campaign(campaign, by=cast(User, request.user))
+    except VlmLabError as error:
+        messages.error(request, f"{error.message} {error.hint}".strip())
+        return redirect(campaign)
+    messages.success(request, f"“{campaign.name}” is deleted with {write_many(n_runs, 'run')}.")
+    return redirect("modality_list")
 
 
 def find_campaign(pk: int) -> Campaign:

@@ -193,6 +193,25 @@ def test_pause_resume_and_end_move_all_runs_and_say_how_many():
     ]
 
 
+def test_a_campaign_is_deleted_after_a_question_and_only_once_nothing_is_at_work():
+    campaign = make("Mine")
+    page, browser = f"/modality/{campaign.pk}/", browser_of(Role.RESEARCHER)
+    at_work = browser.get(page).content.decode()
+    refused = browser.post(f"{page}delete/", follow=True)
+    campaign.runs.update(state=RunState.CANCELLED)
+    asked = browser.get(page).content.decode()
+    reviewed = browser_of(Role.REVIEWER).get(page).content.decode()
+
+    deleted = browser.post(f"{page}delete/", follow=True)
+
+    assert ["Delete the campaign" in one for one in (at_work, asked, reviewed)] == [False, True, False]
+    assert [str(one) for one in refused.context["messages"]] == [
+        "“Mine” is not deleted. Some of its runs wait or are at work: end the campaign first. Then delete it."
+    ]
+    assert [str(one) for one in deleted.context["messages"]] == ["“Mine” is deleted with 6 runs."]
+    assert (deleted.redirect_chain[-1][0], browser.get(page).status_code) == (LIST, 404)
+
+
 def test_what_cannot_be_done_any_more_is_said():
     campaign = make()
     campaign.runs.update(state=RunState.SUCCEEDED)
