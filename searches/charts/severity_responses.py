@@ -19,6 +19,8 @@ from vlmlab.web.numbers import write_many
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 LEAST_GAP = 0.055
+BY_LEVEL = "each point: one level on all seed images, at its mean severity"
+NOT_JOINED = "not joined, because points rest on different pictures"
 AddressOf = Callable[[ResponseCurve, ResponsePoint], str]
 
 
@@ -97,7 +99,8 @@ def _chart(
     start = responses.clean
     data = [_grey(curve, start, measure, address_of) for curve in others]
     data += [_coloured(curve, start, measure, address_of, place=place) for place, curve in enumerate(shown)]
-    note = measure.note
+    is_by_level = all(curve.is_by_level for curve in responses.curves)
+    note = measure.note + ("; " + (BY_LEVEL if is_by_level else NOT_JOINED) if responses.curves else "")
     if any(point.is_far for curve in shown for point in curve.points):
         note += "; hollow marks: on average further from the clean input than a failure may be"
     if others:
@@ -132,7 +135,7 @@ def _grey(
     x, y = _values(curve, start, measure)
     return {
         "type": "scatter",
-        "mode": "lines",
+        "mode": "lines" if curve.is_by_level else "markers",
         "name": curve.title,
         "showlegend": False,
         "x": x,
@@ -140,6 +143,7 @@ def _grey(
         "customdata": _addresses(curve, start, address_of),
         "hovertemplate": f"{curve.title}: %{{y:.2f}} at %{{x:.2f}}<extra></extra>",
         "line": {"color": "$line-strong", "width": 0.7, "dash": "solid"},
+        "marker": {"color": "$line-strong", "size": 4},
     }
 
 
@@ -157,7 +161,7 @@ def _coloured(
     symbols = [SYMBOLS[place] + ("-open" if point.is_far else "") for point in points]
     return {
         "type": "scatter",
-        "mode": "lines+markers",
+        "mode": "lines+markers" if curve.is_by_level else "markers",
         "name": curve.title,
         "x": x,
         "y": y,
@@ -196,7 +200,7 @@ def _layout(shown: Sequence[ResponseCurve], measure: _Measure, line: float | Non
         "showlegend": False,
         "height": 340,
         "margin": {"l": 48, "r": 156, "t": 14, "b": 44},
-        "xaxis": {"title": {"text": "severity"}, "range": [-0.02, 1.02], "nticks": 6},
+        "xaxis": {"title": {"text": _axis(shown)}, "range": [-0.02, 1.02], "nticks": 6},
         "yaxis": {"title": {"text": measure.axis}, "range": [0, 1.03], "nticks": 6},
         "shapes": shapes,
         "annotations": [
@@ -204,6 +208,11 @@ def _layout(shown: Sequence[ResponseCurve], measure: _Measure, line: float | Non
             for curve, height in _end_heights(shown, measure)
         ],
     }
+
+
+def _axis(shown: Sequence[ResponseCurve]) -> str:
+    is_mean = any(point.high - point.low >= 0.005 for curve in shown for point in curve.points)
+    return "mean severity" if is_mean else "severity"
 
 
 def _end_heights(shown: Sequence[ResponseCurve], measure: _Measure) -> list[tuple[ResponseCurve, float]]:
@@ -235,7 +244,8 @@ def _table(
 def _span(point: ResponsePoint) -> str:
     if point.high - point.low < 0.005:
         return f"{point.severity:.2f}"
-    return f"{point.low:.2f}–{point.high:.2f}"
+    span = f"{point.low:.2f}–{point.high:.2f}"
+    return span if point.level is None else f"{point.severity:.2f} ({span})"
 
 
 def _sentence(shown: Sequence[ResponseCurve], measure: _Measure) -> str:

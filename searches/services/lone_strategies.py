@@ -1,13 +1,14 @@
 """Strategies in which one operator acts alone, with sums over the answers to each; a database adds up."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Count, F, Q, QuerySet, Sum, TextField
+from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, Sum, TextField, When
 from django.db.models.functions import Cast
 
 from searches.enums import AnswerKind
@@ -28,6 +29,7 @@ class LoneStrategy:
 
     Attributes:
         text: the strategy as it is stored; finds its evaluations.
+        level: step of a sweep, from 1; None where no sweep asked.
         total, squares: sums over the answers, of the IoU and of its square.
         f2, f3: sums of the distances.
     """
@@ -36,6 +38,7 @@ class LoneStrategy:
     text: str
     operator: str
     severity: float
+    level: int | None
     n: int
     total: float
     squares: float
@@ -91,7 +94,7 @@ def lone_strategies(campaign: Campaign, scope: Scope) -> LoneStrategies:
 
 
 def lone_evaluations(
-    campaign: Campaign, scope: Scope, *, operator: str, low: float, high: float
+    campaign: Campaign, scope: Scope, *, operator: str, low: float, high: float, level: int | None = None
 ) -> QuerySet[Evaluation]:
     """Return the evaluations behind a point, the least IoU first.
 
@@ -101,9 +104,12 @@ def lone_evaluations(
         operator: that acts alone.
         low: least severity.
         high: largest severity.
+        level: step of a sweep; None for all.
     """
     strategies = lone_strategies(campaign, scope).found
     chosen = [one for one in strategies if one.operator == operator and low <= one.severity <= high]
+    if level is not None:
+        chosen = [one for one in chosen if one.level == level]
     found = Evaluation.objects.none()
     if chosen:
         found = (
@@ -111,6 +117,8 @@ def lone_evaluations(
             .annotate(text=Cast("strategy", TextField()))
             .filter(text__in=[one.text for one in chosen[:MOST_CHOSEN]])
         )
+        if level is not None:
+            found = found.annotate(asked_in=_first_stage()).filter(asked_in__startswith=f"level {level} of ")
     return found.select_related("run__modality__picture").order_by("iou", "pk")
 
 
@@ -150,14 +158,25 @@ def _answers(scope: Scope, *, regime: Regime) -> QuerySet[Evaluation]:
     )
 
 
+def _first_stage() -> Case:
+    """Return the stage in which a strategy was asked first: a question put again is in a later batch."""
+    first = (
+        Evaluation.objects.filter(run=OuterRef("run"), attempt=0)
+        .annotate(text=Cast("strategy", TextField()))
+        .filter(text=OuterRef("text"))
+    )
+    return Case(When(attempt=0, then=F("stage")), default=Subquery(first.values("stage")[:1]))
+
+
 def _grouped(scope: Scope, *, regime: Regime, threshold: float) -> QuerySet[Any, Any]:
-    """Return sums over the answers to each strategy: a sweep asks all seed images a few hundred."""
+    """Return sums over the answers to each strategy and stage: a sweep asks all seed images a few hundred."""
     below = Q(status=AnswerKind.BOXES, iou__lt=threshold)
     return (
         _answers(scope, regime=regime)
         .order_by()
         .annotate(text=Cast("strategy", TextField()))
-        .values("text")
+        .annotate(asked_in=_first_stage())
+        .values("text", "asked_in")
         .annotate(
             n=Count("pk"),
             total=Sum("iou"),
@@ -176,9 +195,17 @@ def _lone(row: Mapping[str, Any], *, regime: Regime, names: Sequence[str]) -> Lo
     acting = [place for place, severity in enumerate(strategy) if severity > 0.0]
     if len(acting) != 1 or len(strategy) != len(names):
         return None
+    sums = dict(row)
     return LoneStrategy(
         regime=regime,
         operator=names[acting[0]],
         severity=float(strategy[acting[0]]),
-        **row,
+        level=_level(sums.pop("asked_in")),
+        **sums,
     )
+
+
+def _level(stage: str | None) -> int | None:
+    """Return the step of a sweep that a stage names."""
+    found = re.fullmatch(r"level ([0-9]+) of [0-9]+", stage or "")
+    return int(found[1]) if found else None

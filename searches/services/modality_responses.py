@@ -23,7 +23,7 @@ HIGHLIGHTED = 6
 
 @dataclass(frozen=True)
 class ResponsePoint:
-    """All answers to one operator at one severity, or at severities of one tenth.
+    """All answers to one operator at one level of a sweep, at one severity, or at severities of one tenth.
 
     Attributes:
         low, high: least and largest severity.
@@ -33,6 +33,7 @@ class ResponsePoint:
         sd: standard deviation of the sample; 0 below two answers.
         below, empty, malformed: answers that fail, by kind.
         is_far: whether the input is on average outside the distances that a failure may have.
+        level: step of a sweep, from 1; None where severities were put together otherwise.
     """
 
     low: float
@@ -45,6 +46,7 @@ class ResponsePoint:
     empty: int
     malformed: int
     is_far: bool
+    level: int | None = None
 
     @property
     def iou_interval(self) -> Interval:
@@ -73,6 +75,11 @@ class ResponseCurve:
     def title(self) -> str:
         """The operator as words."""
         return operator_title(self.operator)
+
+    @property
+    def is_by_level(self) -> bool:
+        """Whether its points are levels of a sweep, which rest on the same pictures and may be joined."""
+        return all(point.level is not None for point in self.points)
 
     @property
     def n(self) -> int:
@@ -170,7 +177,18 @@ def _kept_responses(campaign: Campaign, sut: SutRecord, scope: Scope, mark: str)
 
 
 def _points(strategies: Sequence[LoneStrategy], *, limits: tuple[float, float]) -> tuple[ResponsePoint, ...]:
-    """Put strategies of one severity together; of more than ten severities those of one tenth."""
+    """Put strategies of one level of a sweep together.
+
+    An operator with a largest severity for each seed image stands at other severities on each of them; put
+    together by severity, its points would rest on different pictures. Where there are no levels: strategies
+    of one severity, and of more than ten severities those of one tenth.
+    """
+    levels = {one.level for one in strategies}
+    if None not in levels:
+        return tuple(
+            _point([one for one in strategies if one.level == level], limits=limits, level=level)
+            for level in sorted(level for level in levels if level is not None)
+        )
     exact = {one.severity for one in strategies}
     groups: defaultdict[float, list[LoneStrategy]] = defaultdict(list)
     for one in strategies:
@@ -179,7 +197,9 @@ def _points(strategies: Sequence[LoneStrategy], *, limits: tuple[float, float]) 
     return tuple(_point(groups[place], limits=limits) for place in sorted(groups))
 
 
-def _point(group: Sequence[LoneStrategy], *, limits: tuple[float, float]) -> ResponsePoint:
+def _point(
+    group: Sequence[LoneStrategy], *, limits: tuple[float, float], level: int | None = None
+) -> ResponsePoint:
     n = sum(one.n for one in group)
     mean = sum(one.total for one in group) / n
     return ResponsePoint(
@@ -193,6 +213,7 @@ def _point(group: Sequence[LoneStrategy], *, limits: tuple[float, float]) -> Res
         empty=sum(one.empty for one in group),
         malformed=sum(one.malformed for one in group),
         is_far=sum(one.f2 for one in group) / n > limits[0] or sum(one.f3 for one in group) / n > limits[1],
+        level=level,
     )
 
 

@@ -24,6 +24,7 @@ from vlmlab.web.asked import asked_number
 
 PAGE_SIZE = 50
 ROUNDING = 1e-6
+MOST_LEVEL = 1_000
 
 
 def responses_context(request: HttpRequest, campaign: Campaign, *, default_sut: str = "") -> dict[str, Any]:
@@ -49,6 +50,8 @@ def responses_context(request: HttpRequest, campaign: Campaign, *, default_sut: 
 
     def address_of(curve: ResponseCurve, point: ResponsePoint) -> str:
         span = {"low": f"{point.low:.6f}", "high": f"{point.high:.6f}"}
+        if point.level is not None:
+            span["level"] = str(point.level)
         return f"{address}?{urlencode({**asked, 'operator': curve.operator, **span})}"
 
     charts = []
@@ -77,6 +80,7 @@ def modality_evaluations(request: HttpRequest, pk: int) -> HttpResponse:
     operator = request.GET.get("operator", "")
     kept = {name: request.GET[name] for name in ("stratum", "replicate") if request.GET.get(name)}
     low, high = _share(request.GET.get("low", "")), _share(request.GET.get("high", ""))
+    level = asked_number(request.GET.get("level", ""), largest=MOST_LEVEL)
     is_known = operator in operator_names() and sut is not None
     context: dict[str, Any] = {
         "campaign": campaign,
@@ -87,6 +91,7 @@ def modality_evaluations(request: HttpRequest, pk: int) -> HttpResponse:
         "title": operator_title(operator) if is_known else "",
         "low": low,
         "high": high,
+        "level": level,
         "kept_fields": kept.items(),
     }
     if is_known and sut is not None:
@@ -96,6 +101,7 @@ def modality_evaluations(request: HttpRequest, pk: int) -> HttpResponse:
             operator=operator,
             low=(0.0 if low is None else low) - ROUNDING,
             high=(1.0 if high is None else high) + ROUNDING,
+            level=level,
         )
         page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
         context |= {"page_obj": page, "lines": lone_lines(list(page.object_list))}

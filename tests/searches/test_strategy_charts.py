@@ -1,5 +1,7 @@
 """Charts of one modality run and of severity responses: valid figures, marks that lead somewhere, numbers."""
 
+from dataclasses import replace
+
 import pytest
 
 from searches.charts.severity_responses import failure_chart, iou_chart
@@ -97,10 +99,11 @@ def test_a_descent_without_any_better_answer_says_so():
     assert chart.sentence.startswith("No answer with boxes")
 
 
-def response(severity, mean_iou, *, n=4, below=0, empty=0, is_far=False):
+def response(severity, mean_iou, *, n=4, below=0, empty=0, is_far=False, level=None, spread=0.0):
     return ResponsePoint(
-        severity, severity, severity, n, mean_iou, 0.1, below=below, empty=empty, malformed=0, is_far=is_far
-    )
+        severity - spread, severity + spread, severity, n, mean_iou, 0.1, below=below, empty=empty,
+        malformed=0, is_far=is_far, level=level,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -111,8 +114,8 @@ def responses():
             name,
             "text" if name == "casing" else "image",
             (
-                response(0.2, 0.6 + 0.01 * place),
-                response(0.4, 0.1 + 0.05 * place, below=2, empty=1, is_far=True),
+                response(0.2, 0.6 + 0.01 * place, level=1),
+                response(0.4, 0.1 + 0.05 * place, below=2, empty=1, is_far=True, level=2),
             ),
         )
         for place, name in enumerate(names)
@@ -139,6 +142,28 @@ def test_six_operators_are_coloured_and_the_others_grey(responses):
     assert coloured["marker"]["symbol"] == ["circle", "circle", "circle-open"]
     assert chart.spec["layout"]["shapes"][0]["y0"] == 0.5
     assert "grey: 2 other operators" in chart.note
+
+
+def test_levels_of_a_sweep_are_joined_and_other_points_are_not(responses):
+    searched = (response(0.3, 0.5), response(0.6, 0.2, n=1))
+    loose = replace(responses, curves=tuple(replace(one, points=searched) for one in responses.curves))
+
+    joined, apart = (iou_chart(one, address_of=address) for one in (responses, loose))
+
+    validate_with_plotly(apart.spec)
+    assert {trace["mode"] for trace in joined.spec["data"]} == {"lines", "lines+markers"}
+    assert {trace["mode"] for trace in apart.spec["data"]} == {"markers"}
+    assert "each point: one level on all seed images, at its mean severity" in joined.note
+    assert "not joined, because points rest on different pictures" in apart.note
+
+
+def test_a_level_over_several_severities_has_their_mean_and_span(responses):
+    capped = replace(responses.curves[0], points=(response(0.4, 0.5, level=1, spread=0.2),))
+
+    chart = iou_chart(replace(responses, curves=(capped,)), address_of=address)
+
+    assert chart.rows[0][1] == "0.40 (0.20–0.60)"
+    assert chart.spec["layout"]["xaxis"]["title"]["text"] == "mean severity"
 
 
 def test_chosen_operators_are_coloured_instead(responses):

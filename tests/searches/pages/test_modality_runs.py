@@ -342,7 +342,9 @@ def test_the_evaluations_of_one_operator_stand_any_query():
     campaign, _ = make_runs()
     path = f"/modality/{campaign.pk}/evaluations/?"
 
-    assert answers_to(f"{path}operator=fog", "sut", "low", "high", "page", "stratum", "replicate") == {200}
+    assert answers_to(
+        f"{path}operator=fog", "sut", "low", "high", "level", "page", "stratum", "replicate"
+    ) == {200}
     assert answers_to(path, "operator") == {200}
 
 

@@ -32,7 +32,7 @@ class Sweep:
         )
         self.number = 0
 
-    def answer(self, run, severities, *, iou=0.0, status="boxes", f2=0.0):
+    def answer(self, run, severities, *, iou=0.0, status="boxes", f2=0.0, stage="", attempt=0):
         self.number += 1
         return Evaluation.objects.create(
             run_id=run.run_id,
@@ -42,6 +42,8 @@ class Sweep:
             status=status,
             iou=iou,
             image_distance=f2,
+            stage=stage,
+            attempt=attempt,
         )
 
     def responses(self, **chosen):
@@ -106,6 +108,49 @@ def test_a_joint_campaign_alone_gives_both_modalities():
         ("casing", "text"),
         ("fog", "image"),
     ]
+
+
+def test_a_sweep_is_put_together_by_level_wherever_a_seed_image_ends():
+    sweep = Sweep(2)
+    near, far = sweep.runs  # snow may go up to 0.3 on one seed image and to 0.9 on the other
+    for level in (1, 2, 3):
+        stage = f"level {level} of 3"
+        sweep.answer(near, {"snow": 0.1 * level}, iou=0.8 - 0.2 * level, stage=stage)
+        sweep.answer(far, {"snow": 0.3 * level}, iou=0.9 - 0.1 * level, stage=stage)
+
+    (curve,) = sweep.responses().curves
+
+    assert curve.is_by_level
+    assert [(one.level, one.n) for one in curve.points] == [(1, 2), (2, 2), (3, 2)]
+    assert [one.severity for one in curve.points] == pytest.approx([0.2, 0.4, 0.6])
+    assert [one.mean_iou for one in curve.points] == pytest.approx([0.7, 0.55, 0.4])
+    assert [(one.low, one.high) for one in curve.points] == [
+        pytest.approx(span) for span in ((0.1, 0.3), (0.2, 0.6), (0.3, 0.9))
+    ]
+
+
+def test_a_question_put_again_in_a_later_batch_stays_in_its_level():
+    sweep = Sweep(1)
+    (run,) = sweep.runs
+    sweep.answer(run, {"fog": 0.2}, status="call_error", stage="level 1 of 2")
+    sweep.answer(run, {"fog": 0.2}, iou=0.7, stage="level 2 of 2", attempt=1)
+    sweep.answer(run, {"fog": 0.4}, iou=0.5, stage="level 2 of 2")
+
+    (curve,) = sweep.responses().curves
+
+    assert [(one.level, one.severity, one.n) for one in curve.points] == [(1, 0.2, 1), (2, 0.4, 1)]
+
+
+def test_the_evaluations_behind_a_level_leave_out_the_same_severity_of_another():
+    sweep = Sweep(2)
+    near, far = sweep.runs
+    sweep.answer(near, {"snow": 0.3}, iou=0.1, stage="level 2 of 2")
+    sweep.answer(far, {"snow": 0.3}, iou=0.6, stage="level 1 of 2")
+    scope = Scope(sweep.campaign.pk, sweep.sut.pk)
+
+    found = lone_evaluations(sweep.campaign, scope, operator="snow", low=0.0, high=1.0, level=2)
+
+    assert [(one.run_id, one.iou) for one in found] == [(near.run_id, 0.1)]
 
 
 def test_many_severities_are_put_together_in_tenths():
