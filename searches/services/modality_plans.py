@@ -121,11 +121,28 @@ def plan_campaign(
 def most_evaluations(config: MostConfig) -> int:
     """Return how many evaluations one run cannot pass."""
     if config.algorithm == "sweep":
-        used = max(_n_operators(config, regime) for regime in config.regimes)
-        return min(config.inference_budget, used * config.sweep_levels)
+        return max(_most_of_sweep(config, regime) for regime in config.regimes)
     if config.algorithm == "nsga2":
         return min(config.inference_budget, config.population_size * (1 + config.generations))
     return config.inference_budget
+
+
+def effort_of(config: MostConfig, regimes: Sequence[Regime]) -> str:
+    """Return how many evaluations a run takes at most, as words; a sweep has a number for each regime."""
+    if config.algorithm == "sweep":
+        most = {regime: _most_of_sweep(config, regime) for regime in regimes}
+        numbers = sorted(set(most.values()))
+        if len(numbers) > 1:
+            each = ", ".join(f"{number:,} ({regime})" for regime, number in most.items())
+            return f"at most {each} evaluations"
+        return f"at most {write_many(numbers[0], 'evaluation')}"
+    if config.give_up_after:
+        return f"gives up after {write_many(config.give_up_after, 'evaluation')}"
+    return f"at most {write_many(most_evaluations(config), 'evaluation')}"
+
+
+def _most_of_sweep(config: MostConfig, regime: Regime) -> int:
+    return min(config.inference_budget, _n_operators(config, regime) * config.sweep_levels)
 
 
 def _n_operators(config: MostConfig, regime: Regime) -> int:
@@ -151,8 +168,7 @@ def expected_evaluations(config: MostConfig) -> tuple[float, str]:
 def _guess(config: MostConfig) -> tuple[float, str]:
     most = most_evaluations(config)
     if config.algorithm == "sweep":
-        each = [_n_operators(config, regime) * config.sweep_levels for regime in config.regimes]
-        mean = sum(min(config.inference_budget, one) for one in each) / len(each)
+        mean = sum(_most_of_sweep(config, regime) for regime in config.regimes) / len(config.regimes)
         return mean, f"{mean:,.0f} a run, every operator at {config.sweep_levels} severities"
     medians = GUESSED_FIRST_HIT.get(config.algorithm)
     if medians is None or not config.early_stop:

@@ -7,6 +7,7 @@ from django.db.models import Count, Max
 
 from searches.enums import LIVE_STATES, ModalityStatus, RunState
 from searches.models import Campaign, SutRecord
+from searches.services.modality_plans import effort_of
 from searches.services.modality_results import (
     ResultRow,
     campaign_results,
@@ -15,7 +16,6 @@ from searches.services.modality_results import (
     runs_address,
 )
 from searches.services.modality_tables import (
-    SHOWN_PAIRS,
     Choice,
     Families,
     PairCell,
@@ -36,7 +36,7 @@ from searches.services.modality_tables_operators import (
     operator_lines,
 )
 from searches.services.seed_plans import NO_STRATUM, scene_type_title
-from vlmlab.core.most.comparisons import IMAGE_JOINT
+from vlmlab.core.most.comparisons import IMAGE_JOINT, RegimePair
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.outcomes import RunStatus
 from vlmlab.core.most.run_results import RETAINED_SHARE
@@ -135,6 +135,11 @@ class ProfilePage:
     strata: Sequence[StratumLine]
 
     @property
+    def effort(self) -> str:
+        """How many evaluations a run takes at most."""
+        return effort_of(self.config, self.regimes or self.config.regimes)
+
+    @property
     def has_finished(self) -> bool:
         """Whether any run has a number to show."""
         return any(one.effectiveness.outcomes.finished for one in self.source.numbers)
@@ -208,11 +213,13 @@ def profile_page(campaign: Campaign, choice: Choice) -> ProfilePage:
         costs=efficiency_rows(source),
         budget=budget_lines(cases, most=SHOWN_OPERATORS),
         operators=operator_lines(cases, choice.criterion),
-        strata=_stratum_lines(campaign, choice, rows),
+        strata=_stratum_lines(campaign, choice, rows, pairs=source.pairs),
     )
 
 
-def _stratum_lines(campaign: Campaign, choice: Choice, rows: Sequence[ResultRow]) -> list[StratumLine]:
+def _stratum_lines(
+    campaign: Campaign, choice: Choice, rows: Sequence[ResultRow], *, pairs: Sequence[RegimePair]
+) -> list[StratumLine]:
     """Return a line for each scene type, where a system was run on several and all of them are looked at."""
     strata = sorted({row.result.scene_type for row in rows})
     if choice.stratum or len(strata) < 2:
@@ -236,7 +243,7 @@ def _stratum_lines(campaign: Campaign, choice: Choice, rows: Sequence[ResultRow]
                 title=scene_type_title(stratum),
                 address=runs_address(campaign.pk, **narrowed.run_filters),
                 rates=tuple(rates.get(regime) for regime in regimes_of(rows)),
-                pairs=tuple(PairCell(pair, own.comparison(family, pair)) for pair in SHOWN_PAIRS),
+                pairs=tuple(PairCell(pair, own.comparison(family, pair)) for pair in pairs),
                 family_size=family.size,
             )
         )

@@ -207,6 +207,17 @@ class TableSource:
     numbers: Sequence[RegimeNumbers]
     families: Families
 
+    @property
+    def pairs(self) -> tuple[RegimePair, ...]:
+        """The pairs of regimes that were both run."""
+        having = {one.regime for one in self.numbers}
+        return tuple(pair for pair in SHOWN_PAIRS if having.issuperset(pair))
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of a table: what is measured, regimes, pairs of them."""
+        return 1 + len(self.numbers) + len(self.pairs)
+
     def row(
         self, name: str, title: str, cell: Callable[[RegimeNumbers], NumberCell], *, is_compared: bool = True
     ) -> TableRow:
@@ -216,7 +227,7 @@ class TableSource:
             name,
             title,
             tuple(cell(one) for one in self.numbers),
-            tuple(PairCell(pair, self.comparison(family, pair)) for pair in SHOWN_PAIRS),
+            tuple(PairCell(pair, self.comparison(family, pair)) for pair in self.pairs),
             family.size if family else 0,
         )
 

@@ -37,6 +37,10 @@ def words_of(page: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
 
 
+def tables_of(page: str, section: str) -> str:
+    return page.split(f'id="{section}"')[1].split("</section>")[0]
+
+
 def campaign_of(
     ended, *, pictures: int = 4, sut: str = "one", regimes=("image", "text", "joint")
 ) -> Campaign:
@@ -218,11 +222,27 @@ def test_partial_results_are_named_and_progress_is_shown():
 
     page = html(browser_of(Role.RESEARCHER), f"/modality/{campaign.pk}/")
 
-    assert "Partial results: 6 of 12 runs have ended." in words_of(page)
+    assert "Partial results: 6 of 12 runs had ended when this page was loaded." in words_of(page)
     assert "may still change once the others are resumed." in words_of(page)
     assert f'href="/modality/{campaign.pk}/runs/">6 of 12 runs</a>' in page
     assert f'href="/modality/{campaign.pk}/runs/?sut=one">12</a>' in page
     assert 'id="modality-progress"' in page
+
+
+def test_pairs_of_regimes_that_were_not_run_have_no_columns():
+    client = browser_of(Role.RESEARCHER)
+    two = campaign_of(breaks_by_image, regimes=("image", "text"), sut="two")
+    alone = campaign_of(breaks_by_image, regimes=("image",), sut="alone")
+
+    pages = [html(client, f"/modality/{one.pk}/") for one in (two, alone)]
+
+    heads = [
+        re.findall(r'<th scope="col"[^>]*>(.*?)</th>', tables_of(page, "effectiveness")) for page in pages
+    ]
+    assert heads == [["Measure", "Image", "Text", "Image, text"], ["Measure", "Image"]]
+    spans = [set(re.findall(r'colspan="(\d+)"', tables_of(page, "effectiveness"))) for page in pages]
+    assert spans == [{"4"}, {"2"}]
+    assert "exact McNemar" not in words_of(pages[1])
 
 
 def test_before_the_first_run_the_page_says_what_to_wait_for():

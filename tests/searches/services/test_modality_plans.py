@@ -7,7 +7,7 @@ import pytest
 from searches.enums import RunState
 from searches.models import ModalityRun, SearchRun
 from searches.services.modality_campaigns import create_modality_campaign
-from searches.services.modality_plans import expected_evaluations, most_evaluations, plan_campaign
+from searches.services.modality_plans import effort_of, expected_evaluations, most_evaluations, plan_campaign
 from searches.services.seed_plans import SeedPlan
 from searches.services.shell_campaigns import shell_config
 from tests.factories import make_sut
@@ -81,6 +81,28 @@ def test_a_search_that_does_not_stop_at_a_failure_takes_its_whole_budget():
     mean, basis = expected_evaluations(MostConfig(early_stop=False, inference_budget=80))
 
     assert (mean, basis) == (80, "80 a run, the whole budget")
+
+
+@pytest.mark.parametrize(
+    ("config", "regimes", "words"),
+    [
+        (
+            {"algorithm": "sweep", "give_up_after": 50},
+            ("image", "text"),
+            "at most 10 (image), 5 (text) evaluations",
+        ),
+        ({"algorithm": "sweep"}, ("text",), "at most 5 evaluations"),
+        ({"algorithm": "sweep", "inference_budget": 4}, ("image", "text"), "at most 4 evaluations"),
+        ({"algorithm": "screen", "give_up_after": 300}, ("image",), "gives up after 300 evaluations"),
+        ({"algorithm": "random", "give_up_after": None}, ("image",), "at most 5,050 evaluations"),
+    ],
+)
+def test_the_effort_of_a_run_is_told_as_what_it_cannot_pass(config, regimes, words):
+    kept = {"fog", "rain", "casing"}
+    left_out = tuple(name for name in (*IMAGE_OPERATORS, *TEXT_OPERATORS) if name not in kept)
+    settings = {"sweep_levels": 5, "inference_budget": 5050, "excluded_operators": left_out} | config
+
+    assert effort_of(MostConfig(**settings), regimes) == words
 
 
 def test_a_sweep_takes_every_operator_at_every_level():
