@@ -24,6 +24,8 @@ from vlmlab.web.asked import asked_number
 
 PAGE_SIZE = 50
 ROUNDING = 1e-6
+FILES = "vlmlab-modality"
+"""What files of a modality campaign begin with."""
 MOST_LEVEL = 1_000
 
 
@@ -60,6 +62,7 @@ def responses_context(request: HttpRequest, campaign: Campaign, *, default_sut: 
             iou_chart(responses, chosen=chosen, address_of=address_of),
             failure_chart(responses, criterion=criterion, chosen=chosen, address_of=address_of),
         ]
+        charts = [chart.saved_for(FILES, campaign.pk, sut.slug) for chart in charts]
     return {
         "responses": responses,
         "response_suts": suts,

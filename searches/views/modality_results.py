@@ -30,7 +30,7 @@ from searches.services.modality_tables import REGIME_TITLES, Choice, families_of
 from searches.services.modality_tables_claims import judged_claims
 from searches.services.modality_tables_comparison import all_sides, compare_sides
 from searches.views.modality import find_campaign
-from searches.views.modality_responses import responses_context
+from searches.views.modality_responses import FILES, responses_context
 from vlmlab.web.streaming import stream_file
 
 
@@ -74,7 +74,9 @@ def modality_operators(request: HttpRequest, pk: int) -> HttpResponse:
         "lines": [
             (line, _operator_address(campaign, choice)(regime or "", line.name)) for line in ranked[regime]
         ],
-        "chart": ranking_chart(ranked[regime], regime=regime, address=_operator_address(campaign, choice)),
+        "chart": ranking_chart(
+            ranked[regime], regime=regime, address=_operator_address(campaign, choice)
+        ).saved_for(FILES, campaign.pk, choice.sut),
         "query": request.GET.urlencode(),
     }
     context |= responses_context(request, campaign, default_sut=choice.sut)
@@ -107,7 +109,7 @@ def modality_export(request: HttpRequest, pk: int, what: str, fmt: str) -> HttpR
     lines = export_lines(campaign, form.choice, what=what, fmt=fmt)
     if lines is None:
         raise Http404("no such export")
-    name = f"vlmlab-modality-{campaign.pk}-{what}-{timezone.localtime(campaign.created_at):%Y-%m-%d}.{fmt}"
+    name = f"{FILES}-{campaign.pk}-{what}-{timezone.localtime(campaign.created_at):%Y-%m-%d}.{fmt}"
     return stream_file(lines, name=name, media_type=FORMATS[fmt])
 
 
@@ -128,7 +130,7 @@ def _charts(campaign: Campaign, page: ProfilePage) -> dict[str, Any]:
     def address(regime: str, operator: str) -> str:
         return runs_address(campaign.pk, **choice.run_filters, regime=regime, operator=operator)
 
-    return {
+    charts = {
         "asr": asr_chart(source, criterion),
         "outcomes": outcome_chart(source),
         "shape": shape_chart(source, criterion, budget=budget),
@@ -140,6 +142,8 @@ def _charts(campaign: Campaign, page: ProfilePage) -> dict[str, Any]:
             address=_operator_address(campaign, choice),
             most=PICTURED_OPERATORS,
         ),
+    }
+    return {name: chart.saved_for(FILES, campaign.pk, choice.sut) for name, chart in charts.items()} | {
         "rate_tests": family_sizes(page.rates),
         "likeness_tests": family_sizes(page.likeness),
         "cost_tests": family_sizes(page.costs),

@@ -116,7 +116,7 @@ function csvCell(value) {
 }
 
 async function save(frame, format) {
-  const name = frame.dataset.plot;
+  const name = frame.dataset.savedAs || frame.dataset.plot;
   const { columns, rows } = payloadOf(frame);
   if (format === "csv") {
     saveFile(`${name}.csv`, "text/csv", [columns, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n"));

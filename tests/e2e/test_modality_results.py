@@ -42,8 +42,11 @@ def test_results_draw_their_charts_without_violations_and_marks_open_their_runs(
         if visitor.overflow > 0:
             wide[path] = visitor.overflow
     n_charts = visitor.page.locator("[data-plot]").count()
+    with visitor.page.expect_download() as saved:
+        visitor.page.locator("[data-plot=attack-success] [data-save=csv]").click()
     click_on_the_last_bar(visitor.page)
 
+    assert saved.value.suggested_filename == f"vlmlab-modality-{campaign.pk}-first-attack-success.csv"
     assert visitor.problems == []
     assert wide == {}
     assert n_charts == CHARTS

@@ -1,6 +1,7 @@
 """Charts for Plotly: only traces that the content policy allows, numbers beside them."""
 
 import pytest
+from django.template.loader import render_to_string
 
 from searches.charts.components import sample_chart
 from vlmlab.web.figures import Chart, Column, line_trace, validate_with_plotly
@@ -45,6 +46,16 @@ def test_the_browser_gets_the_figure_and_the_same_numbers():
 
     assert payload["figure"]["data"][0]["y"] == [0, 2]
     assert (payload["columns"], payload["rows"]) == (["x", "y"], [[0, 0], [1, 2]])
+
+
+def test_files_of_a_chart_have_its_slug_or_what_it_is_of():
+    plain, named = (
+        render_to_string("components/chart.html", {"chart": one})
+        for one in (chart(), chart().saved_for("campaign", 3, "pocket"))
+    )
+
+    assert "data-saved-as" not in plain
+    assert 'data-plot="modes" data-saved-as="campaign-3-pocket-modes"' in named
 
 
 @pytest.mark.parametrize("place", range(6))

@@ -7,7 +7,7 @@ that a chart follows light and dark.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Cell = str | float | int | None
@@ -31,7 +31,7 @@ class Chart:
     """Everything the chart component needs.
 
     Attributes:
-        slug: unique on its page; names the files a visitor saves.
+        slug: unique on its page.
         title: what the chart shows.
         spec: Plotly figure as a dict, SVG traces only.
         sentence: what a person who cannot see it should know.
@@ -40,6 +40,7 @@ class Chart:
         csv_url, json_url: where the complete numbers can be fetched, if the page has such addresses.
         row_urls: where the first cell of each row leads, "" for nowhere; what a click on a mark opens (its
             ``customdata`` behind ``layout.meta.href``) must be reachable by these too.
+        saved_as: name, without ending, of the files a visitor saves; the slug where it is empty.
     """
 
     slug: str
@@ -53,6 +54,7 @@ class Chart:
     json_url: str = ""
     heading_level: int = field(default=2)
     row_urls: tuple[str, ...] = ()
+    saved_as: str = ""
 
     def __post_init__(self) -> None:
         unknown = {trace.get("type", "scatter") for trace in self.spec.get("data", [])} - SVG_TRACES
@@ -63,6 +65,10 @@ class Chart:
             raise ValueError(f"every row needs {len(self.columns)} cells, got {sorted(widths)}")
         if self.row_urls and len(self.row_urls) != len(self.rows):
             raise ValueError(f"row_urls must be one a row, got {len(self.row_urls)} for {len(self.rows)}")
+
+    def saved_for(self, *parts: str | int) -> "Chart":
+        """Return the chart with files that say what it is of: the parts, then its slug."""
+        return replace(self, saved_as="-".join([*(str(part) for part in parts), self.slug]))
 
     @property
     def linked_cells(self) -> list[tuple[str, list[tuple[Cell, Column]]]]:

@@ -229,6 +229,21 @@ def test_partial_results_are_named_and_progress_is_shown():
     assert 'id="modality-progress"' in page
 
 
+@pytest.mark.parametrize(("page", "n"), [("", 6), ("operators/", 3)])
+def test_files_of_figures_say_campaign_and_system(page, n):
+    ending = Ending(iou=0.1, severities={"fog": 0.3}, evaluations=1)
+    campaign = make_modality_campaign(make_seed_dataset(1))
+    make_grid(campaign, suts=[make_sut("one")], ended=lambda _: ending, n_evaluations=1)
+
+    names = re.findall(
+        r'data-plot="([^"]+)" data-saved-as="([^"]+)"',
+        html(browser_of(Role.RESEARCHER), f"/modality/{campaign.pk}/{page}"),
+    )
+
+    assert len(names) == n
+    assert [f"vlmlab-modality-{campaign.pk}-one-{slug}" for slug, _ in names] == [saved for _, saved in names]
+
+
 def test_pairs_of_regimes_that_were_not_run_have_no_columns():
     client = browser_of(Role.RESEARCHER)
     two = campaign_of(breaks_by_image, regimes=("image", "text"), sut="two")
