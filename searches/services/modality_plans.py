@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
 
-from django.db.models import Avg, Count
+from django.db.models import Avg, Case, Count, F, IntegerField, Value, When
+from django.db.models.functions import Least
 
 from searches.enums import MODALITY_METHOD, ModalityStatus
 from searches.models import Campaign, Dataset, ModalityRun, SearchRun, SutRecord
@@ -162,7 +163,39 @@ def expected_evaluations(config: MostConfig) -> tuple[float, str]:
         if found["n"] >= FEWEST_RUNS:
             mean = float(found["mean"])
             return mean, f"{mean:,.0f} a run, as {write_many(found['n'], 'finished run')} like these took"
-    return _guess(config)
+    return _as_in_samples(config) or _guess(config)
+
+
+def _as_in_samples(config: MostConfig) -> tuple[float, str] | None:
+    """Return what runs of the same algorithm that come with the lab would take; None where these say nothing.
+
+    A run that found a failure takes as many as it took there, one that found none goes on until it gives up.
+    """
+    if not config.early_stop or config.algorithm == "sweep":
+        return None
+    limit = min(most_evaluations(config), config.give_up_after or most_evaluations(config))
+    runs = ModalityRun.objects.filter(
+        campaign__method=MODALITY_METHOD,
+        campaign__is_sample=True,
+        campaign__config__algorithm=config.algorithm,
+        campaign__config__early_stop=True,
+        status=ModalityStatus.FINISHED,
+        regime__in=config.regimes,
+    )
+    taken = Case(
+        When(first_hit__isnull=True, then=Value(limit)),
+        default=Least(F("evaluations"), Value(limit)),
+        output_field=IntegerField(),
+    )
+    found = runs.aggregate(n=Count("pk"), mean=Avg(taken))
+    if found["n"] < FEWEST_RUNS:
+        return None
+    mean = float(found["mean"])
+    runs_there = write_many(found["n"], "finished run")
+    return mean, (
+        f"{mean:,.0f} a run, as {runs_there} of the sample data took; on your systems and pictures it may be "
+        "more or less"
+    )
 
 
 def _guess(config: MostConfig) -> tuple[float, str]:

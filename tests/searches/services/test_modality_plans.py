@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from searches.enums import RunState
-from searches.models import ModalityRun, SearchRun
+from searches.models import Campaign, ModalityRun, SearchRun
 from searches.services.modality_campaigns import create_modality_campaign
 from searches.services.modality_plans import effort_of, expected_evaluations, most_evaluations, plan_campaign
 from searches.services.seed_plans import SeedPlan
@@ -127,6 +127,41 @@ def test_too_few_earlier_runs_say_nothing():
     finished(9, evaluations=13, algorithm="random")
 
     assert "a guess" in expected_evaluations(MostConfig(algorithm="random"))[1]
+
+
+def sampled(n: int, *, hits: int, evaluations: int, **config):
+    """Write a campaign of the sample data: so many of its runs found a failure after so many evaluations."""
+    finished(n, evaluations=evaluations, **config)
+    Campaign.objects.update(is_sample=True)
+    found = list(ModalityRun.objects.values_list("pk", flat=True)[:hits])
+    ModalityRun.objects.filter(pk__in=found).update(first_hit=evaluations)
+
+
+def test_without_own_campaigns_the_sample_data_with_the_same_algorithm_say_what_a_run_takes():
+    sampled(20, hits=15, evaluations=8, algorithm="screen", inference_budget=100)
+
+    mean, basis = expected_evaluations(MostConfig(algorithm="screen", give_up_after=60))
+
+    assert mean == (15 * 8 + 5 * 60) / 20  # the others go on until this search gives up
+    assert "as 20 finished runs of the sample data took" in basis
+
+
+@pytest.mark.parametrize(
+    "config", [{"algorithm": "random"}, {"early_stop": False}, {"algorithm": "sweep"}, {"regimes": ("text",)}]
+)
+def test_sample_data_say_nothing_of_searches_of_another_kind(config):
+    sampled(20, hits=15, evaluations=8, algorithm="screen")
+
+    assert "sample data" not in expected_evaluations(MostConfig(**config))[1]
+
+
+def test_own_campaigns_say_more_than_the_sample_data():
+    sampled(20, hits=20, evaluations=8, algorithm="screen")
+    finished(10, evaluations=30, algorithm="screen")
+
+    mean, basis = expected_evaluations(MostConfig(algorithm="screen"))
+
+    assert (mean, "like these took" in basis) == (30, True)
 
 
 def test_time_is_the_pace_of_this_system_at_questions_like_these():
