@@ -42,6 +42,37 @@ def test_the_same_seed_gives_the_same_result(tmp_path):
     assert kept(first) == kept(second)
 
 
+def test_a_summary_is_printed_with_a_file_and_without_one(tmp_path, capsys):
+    told = bench(tmp_path, runs=3, seed=2, regimes="image,text")
+    beside_file = capsys.readouterr().out
+    call_command("bench_most", sut="scripted:few_strong", runs=3, seed=2, regimes="image,text")
+    alone = capsys.readouterr().out
+
+    first, *lines = alone.splitlines()
+    assert alone == beside_file
+    assert first == "screen on scripted:few_strong, 6 runs"
+    for line, regime in zip(lines, ("image", "text"), strict=True):
+        runs = [one for one in told["runs"] if one["regime"] == regime]
+        hits = sorted(one["first_hit"] for one in runs if one["first_hit"])
+        assert line.startswith(
+            f"{regime:<6} {len(hits)} of 3 failed; first failure after {hits[(len(hits) - 1) // 2]} "
+        )
+        assert line.endswith(f" {sum(one['evaluations'] for one in runs)} evaluations in all")
+
+
+def test_a_single_run_shows_its_strategy(capsys):
+    call_command("bench_most", sut="scripted:few_strong", seed=2, regimes="joint")
+
+    *_, strategy = capsys.readouterr().out.splitlines()
+    assert any(name in strategy for name in (*IMAGE_NAMES, *TEXT_NAMES))
+
+
+def test_the_screen_gets_the_result_alone_where_it_is_asked_for(capsys):
+    call_command("bench_most", sut="scripted:few_strong", regimes="image", json="-")
+
+    assert len(json.loads(capsys.readouterr().out)["runs"]) == 1
+
+
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
