@@ -75,7 +75,7 @@ def overview() -> Overview:
     is_recent = Q(campaign__is_sample=False, created_at__gte=timezone.now() - LOOK_BACK)
     counts = SearchRun.objects.aggregate(
         all=Count("pk", filter=is_concept),
-        own=Count("pk", filter=is_concept & Q(campaign__is_sample=False)),
+        own=Count("pk", filter=Q(campaign__is_sample=False)),
         queued=Count("pk", filter=Q(state=RunState.QUEUED)),
         inferences=Sum("n_inferences", filter=is_recent),
         call_errors=Sum("n_call_errors", filter=is_recent),

@@ -47,6 +47,16 @@ def test_the_overview_drops_the_first_steps_once_somebody_started_a_run_but_not_
     assert ("Your first search" in with_samples, "Your first search" in with_own_run) == (True, False)
 
 
+def test_the_overview_drops_the_first_steps_after_a_modality_search_of_ones_own():
+    browser, shown = browser_of(Role.RESEARCHER), []
+    for is_sample in (True, False):
+        campaign = make_modality_campaign(make_seed_dataset(1), is_sample=is_sample)
+        make_grid(campaign, suts=[make_sut()], ended=lambda place: Ending(iou=0.8))
+        shown.append("Your first search" in browser.get("/").content.decode())
+
+    assert shown == [True, False]
+
+
 def test_the_overview_counts_the_inferences_of_own_runs_only():
     make_run(campaign=make_campaign(is_sample=True), n_inferences=400)
     make_run(n_inferences=30)
