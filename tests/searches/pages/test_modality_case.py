@@ -194,6 +194,19 @@ def test_the_minimal_case_stands_beside_the_returned_one():
     assert "Minimal case" in minimal_page
 
 
+def test_a_job_at_work_says_how_many_questions_it_asked_and_asks_at_most():
+    (case,) = make_cases()
+    client = browser_of(Role.RESEARCHER)
+    client.post(f"/modality/cases/{case.pk}/minimize/")
+    job = Job.objects.get(kind=JobKind.MINIMIZE_CASE)
+    Job.objects.filter(pk=job.pk).update(state="running", result={"n_answered": 4, "n_calls": 200})
+
+    part = client.get(f"/jobs/{job.pk}/", headers={"HX-Request": "true"}).content.decode()
+
+    assert "4 questions asked, at most 200" in part
+    assert "<progress" not in part  # most are done long before
+
+
 def test_a_finished_job_leads_to_the_minimal_case():
     (case,) = make_cases()
     client = browser_of(Role.RESEARCHER)
