@@ -149,6 +149,18 @@ def test_the_progress_is_fetched_again_only_when_it_changed():
     assert f'hx-get="{path}"' in first.content.decode()
 
 
+def test_until_the_first_evaluation_the_progress_says_what_a_worker_does():
+    campaign = make()
+    first = campaign.runs.order_by("pk").first()
+    browser, shown = browser_of(Role.RESEARCHER), []
+    for asked in (0, 1):
+        SearchRun.objects.filter(pk=first.pk).update(state=RunState.RUNNING, n_inferences=asked)
+        page = browser.get(f"/modality/{campaign.pk}/progress/").content.decode()
+        shown.append(("1 run at work" in page, "loading the system" in page))
+
+    assert shown == [(True, True), (True, False)]
+
+
 def test_a_campaign_that_is_over_is_not_polled_any_more():
     campaign = make()
     campaign.runs.update(state=RunState.SUCCEEDED)
