@@ -87,6 +87,7 @@ class SeedImport(BaseModel):
         n_kept: refusals that are kept with all their words.
         report_sha256: where they are kept.
         remarks: what was changed or assumed -> how often.
+        read_as: name of the format that the files are read as; "" before the first picture was looked at.
         digest: of all pictures and annotations, once it is complete.
     """
 
@@ -102,6 +103,7 @@ class SeedImport(BaseModel):
     n_kept: int = 0
     report_sha256: str = ""
     remarks: dict[str, int] = {}
+    read_as: str = ""
     digest: str = ""
 
     @property
@@ -118,7 +120,7 @@ class SeedImport(BaseModel):
     @property
     def format_title(self) -> str:
         """How the files were read, for people."""
-        known = FORMATS.get(self.settings.format)
+        known = FORMATS.get(self.read_as or self.settings.format)
         return known.title if known is not None else "as the files look"
 
 
@@ -179,6 +181,7 @@ def noted(before: SeedImport, report: ImportReport, *, n_described: int, n_pixel
             "n_kept": len(report.refusals),
             "report_sha256": sha256,
             "remarks": remarks,
+            "read_as": report.read_as,
         }
     )
 

@@ -97,6 +97,14 @@ def test_every_format_becomes_a_dataset_with_its_quirks(name):
         assert askable_labels(one) == tuple(sorted(labels - set(one.unsure_labels)))
 
 
+@pytest.mark.parametrize(("name", "title"), [("coco", "COCO"), ("voc", "Pascal VOC")])
+def test_the_format_that_was_found_is_kept_and_shown(name, title):
+    seeds = seed_import_of(uploaded(FOREIGN[name].files))
+
+    assert (seeds.settings.format, seeds.read_as, seeds.format_title) == ("auto", name, title)
+    assert seeds.model_copy(update={"read_as": ""}).format_title == "as the files look"
+
+
 def test_masks_and_flags_go_along():
     [two, _] = FOREIGN["coco"].truth
     coco, voc = uploaded(FOREIGN["coco"].files), uploaded(FOREIGN["voc"].files, title="VOC")

@@ -126,6 +126,7 @@ def import_steps(
         )
     strata = StrataBook(reading)
     name = guess_format(reading) if settings.format == "auto" else settings.format
+    report.read_as = name
     return _steps(reading, FORMATS[name], strata, before=before)
 
 

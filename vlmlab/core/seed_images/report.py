@@ -70,6 +70,7 @@ class ImportReport:
         n_pictures: taken.
         n_things: taken, in all pictures.
         strata: kind of scene -> number of pictures.
+        read_as: name of the format that the files are read as, "" before they are.
         is_replaying: what an earlier part of the import has told already is told again, and not noted twice.
     """
 
@@ -81,6 +82,7 @@ class ImportReport:
     n_pictures: int = 0
     n_things: int = 0
     strata: Counter[str] = field(default_factory=Counter)
+    read_as: str = ""
     is_replaying: bool = False
 
     def refuse(self, scope: Scope, place: Place, fault: FaultError, *, picture: str = "") -> None:
