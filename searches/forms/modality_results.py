@@ -79,6 +79,17 @@ def _likely_other(first: str, sides: Sequence[Side]) -> str:
     return others[0].key if others else ""
 
 
+def _by_dataset(sides: Sequence[Side], dataset: int | None) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return sides as the groups of a list, one a dataset: only sides of one dataset can be compared.
+
+    The dataset that is named comes first, then the others in the order of their newest campaigns.
+    """
+    groups: dict[int | None, list[Side]] = {}
+    for side in sorted(sides, key=lambda one: one.dataset_id != dataset):
+        groups.setdefault(side.dataset_id, []).append(side)
+    return [(group[0].dataset_title, [(one.key, one.title) for one in group]) for group in groups.values()]
+
+
 class SidesForm(forms.Form):
     """Two systems of modality campaigns, criterion and reading."""
 
@@ -90,12 +101,13 @@ class SidesForm(forms.Form):
     def __init__(self, data: Mapping[str, Any] | None, *, sides: Sequence[Side], first: str = "") -> None:
         super().__init__(data)
         self._sides = {side.key: side for side in sides}
+        known = first if first in self._sides else next(iter(self._sides), "")
+        grouped = _by_dataset(sides, self._sides[known].dataset_id if known else None)
         for name in ("a", "b"):
             field = self.fields[name]
             if isinstance(field, forms.ChoiceField):
-                field.choices = [(side.key, side.title) for side in sides]
+                field.choices = grouped
                 field.error_messages["invalid_choice"] = "This system has no such campaign (any more)."
-        known = first if first in self._sides else next(iter(self._sides), "")
         self.initial = {"a": known, "b": _likely_other(known, sides)}
 
     @property

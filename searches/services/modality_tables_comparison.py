@@ -11,7 +11,7 @@ from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.core.most.summaries import Rate
 from vlmlab.core.most.types import REGIMES, Regime
 from vlmlab.core.stats import holm, mcnemar_exact
-from vlmlab.web.numbers import write_many, write_percent
+from vlmlab.web.numbers import MINUS, write_decimals, write_many, write_percent
 
 AT_ONCE, SHOWN_SEEDS = 12, 200
 MOST_SIDES = 400
@@ -24,6 +24,7 @@ class Side:
     campaign_id: int
     campaign_name: str
     dataset_id: int | None
+    dataset_title: str
     sut: str
     sut_name: str
 
@@ -70,7 +71,10 @@ class RegimeDifference:
     @property
     def difference_text(self) -> str:
         """The difference in percentage points."""
-        return "–" if self.difference is None else f"{100 * self.difference:+.0f} points"
+        if self.difference is None:
+            return "–"
+        points = write_decimals(100 * self.difference, 0)
+        return f"{'' if points[0] in ('0', MINUS) else '+'}{points} points"
 
     @property
     def is_significant(self) -> bool:
@@ -150,9 +154,17 @@ def all_sides(dataset_id: int | None = None) -> list[Side]:
     if dataset_id is not None:
         runs = runs.filter(campaign__dataset_id=dataset_id)
     rows = runs.order_by("-campaign_id", "sut__name").values_list(
-        "campaign_id", "campaign__name", "campaign__dataset_id", "sut__slug", "sut__name"
+        "campaign_id",
+        "campaign__name",
+        "campaign__dataset_id",
+        "campaign__dataset__title",
+        "sut__slug",
+        "sut__name",
     )
-    return [Side(*row) for row in rows.distinct()[:MOST_SIDES]]
+    return [
+        Side(pk, name, dataset, title or "Without a dataset", sut, sut_name)
+        for pk, name, dataset, title, sut, sut_name in rows.distinct()[:MOST_SIDES]
+    ]
 
 
 def compare_sides(

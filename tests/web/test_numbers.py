@@ -56,6 +56,12 @@ def test_counts_and_intervals():
     assert numbers.write_interval(0.615, 0.892) == "62–89 %"
 
 
+def test_decimals_have_a_minus_sign_and_no_minus_zero():
+    assert [numbers.write_decimals(one) for one in (0.5, -0.5, -0.001, -1234.5, None)] == [
+        "0.50", "−0.50", "0.00", "−1,234.50", "–",
+    ]  # fmt: skip
+
+
 def test_a_count_carries_its_word_in_the_right_form():
     assert [numbers.write_many(n, "failure mode") for n in (0, 1, 1204)] == [
         "0 failure modes", "1 failure mode", "1,204 failure modes",

@@ -2,10 +2,20 @@
 
 from math import ceil, floor, isfinite
 
+MINUS = "−"
+
 
 def write_count(value: float | int | None) -> str:
     """Return ``1,000``; an en dash where there is nothing."""
     return "–" if value is None else f"{round(value):,}"
+
+
+def write_decimals(value: float | None, places: int = 2) -> str:
+    """Return ``0.50`` or ``−0.50`` with a minus sign, never a minus zero; an en dash for nothing."""
+    if value is None:
+        return "–"
+    rounded = round(value, places) + 0.0  # adding turns a negative zero into zero
+    return f"{rounded:,.{places}f}".replace("-", MINUS)
 
 
 def write_many(count: int, word: str) -> str:

@@ -357,6 +357,21 @@ def test_one_side_alone_is_put_in_and_another_on_its_dataset_offered():
     assert [f"{one.pk}:" in page for one in (other, newest)] == [True, True]
 
 
+def test_sides_are_listed_by_dataset_that_of_the_first_one_first():
+    mine, newest = make_seed_dataset(1), make_seed_dataset(1)
+    for dataset, title in ((mine, "Mine"), (newest, "Newest")):
+        dataset.title = title
+        dataset.save()
+        campaign = make_modality_campaign(dataset)
+        make_grid(campaign, suts=[make_sut(title.lower())], ended=lambda _: Ending())
+    first = campaign.pk - 1
+
+    page = html(browser_of(Role.RESEARCHER), f"/modality/compare/?a={first}:mine")
+
+    groups = re.findall(r'<optgroup label="([^"]+)">\s*<option value="([^"]+)"', page)
+    assert groups == [("Mine", f"{first}:mine"), ("Newest", f"{campaign.pk}:newest")] * 2
+
+
 def test_a_side_that_is_gone_is_told_at_its_field():
     campaign = campaign_of(breaks_by_image)
 

@@ -222,6 +222,10 @@ def test_two_systems_are_compared_on_common_seed_images():
     assert (image.only_first, image.only_second) == (7, 0)
     assert image.p_value == pytest.approx(mcnemar([[1, 7], [0, 0]], exact=True).pvalue)
     assert image.difference_text == "+88 points"
+    turned = compare_sides(sides["strong"], sides["weak"], criterion=C1)
+    assert turned.differences[0].difference_text == "−88 points"
+    same = compare_sides(sides["weak"], sides["weak"], criterion=C1)
+    assert same.differences[0].difference_text == "0 points"
     assert [group.total for group in found.groups] == [7, 0]
     assert found.groups[0].title == "Weak fails where Strong holds"
     assert found.sentence == "Image perturbations break Weak more often (100 % and 13 %)."

@@ -25,6 +25,7 @@ register = template.Library()
 
 # --- numbers ------------------------------------------------------------------------------------------
 register.filter("count", numbers.write_count)
+register.filter("decimals", numbers.write_decimals)
 register.filter("many", numbers.write_many)
 register.filter("all_of", numbers.write_all)
 register.filter("stored", numbers.write_stored)
