@@ -72,11 +72,10 @@ class ChoiceForm(forms.Form):
 
 
 def _likely_other(first: str, sides: Sequence[Side]) -> str:
-    """Return the side that a person most likely wants beside the first: on its dataset, if there is one."""
+    """Return the newest other side on the dataset of the first; "" where none can be compared with it."""
     dataset = next((side.dataset_id for side in sides if side.key == first), None)
-    others = [side for side in sides if side.key != first]
-    others.sort(key=lambda side: side.dataset_id != dataset)  # keeps the newest first among equals
-    return others[0].key if others else ""
+    others = (side.key for side in sides if side.key != first and side.dataset_id == dataset)
+    return next(others, "")
 
 
 def _by_dataset(sides: Sequence[Side], dataset: int | None) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -108,7 +107,11 @@ class SidesForm(forms.Form):
             if isinstance(field, forms.ChoiceField):
                 field.choices = grouped
                 field.error_messages["invalid_choice"] = "This system has no such campaign (any more)."
-        self.initial = {"a": known, "b": _likely_other(known, sides)}
+        other = _likely_other(known, sides)
+        second = self.fields["b"]
+        if not other and isinstance(second, forms.ChoiceField):
+            second.choices = [("", "No other on this dataset"), *grouped]
+        self.initial = {"a": known, "b": other}
 
     @property
     def chosen(self) -> tuple[Side, Side]:

@@ -370,6 +370,7 @@ def test_sides_are_listed_by_dataset_that_of_the_first_one_first():
 
     groups = re.findall(r'<optgroup label="([^"]+)">\s*<option value="([^"]+)"', page)
     assert groups == [("Mine", f"{first}:mine"), ("Newest", f"{campaign.pk}:newest")] * 2
+    assert re.findall(r'<option value="([^"]*)" selected>', page)[:2] == [f"{first}:mine", ""]
 
 
 def test_a_side_that_is_gone_is_told_at_its_field():
