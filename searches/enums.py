@@ -4,6 +4,7 @@ from django.db.models import TextChoices
 
 KEY_SEPARATOR = "+"  # between the concepts in the stored key of a set
 CONCEPT_METHOD, MODALITY_METHOD = "revelio", "most"  # names in the core's table of methods
+FOLLOW_UP_METHOD, CASE_METHOD = "follow_up", "case_follow_up"  # of campaigns that settle what others suspect
 
 
 class RunState(TextChoices):
@@ -178,3 +179,59 @@ class WordTableState(TextChoices):
     DRAFT = "draft", "To be reviewed"
     REVIEWED = "reviewed", "Reviewed"
     FAILED = "failed", "Failed"
+
+
+class FollowUpName(TextChoices):
+    """What a follow-up does (mirrors the core's kinds)."""
+
+    CONFIRM = "confirm", "Confirmation"
+    ABLATE = "ablate", "Ablation"
+    PROBE = "probe", "Recognition probe"
+    INTERACT = "interact", "Four-cell test"
+    TRANSFER = "transfer", "Transfer"
+    REGRESS = "regress", "Regression"
+    ENVELOPE = "envelope", "Decision card"
+
+
+class Minimality(TextChoices):
+    """Whether a concept set still fails with less."""
+
+    UNKNOWN = "", "Not tested"
+    MINIMAL = "minimal", "Minimal"
+    REDUCIBLE = "reducible", "Reducible"
+    UNDETERMINED = "undetermined", "Undetermined"
+
+
+class TriageStatus(TextChoices):
+    """What people do about a finding."""
+
+    OPEN = "open", "Open"
+    ACCEPTED = "accepted", "Accepted"
+    REPORTED = "reported", "Reported"
+    FIXED = "fixed", "Fixed"
+    DISMISSED = "dismissed", "Dismissed"
+
+
+class SceneFlagKind(TextChoices):
+    """What a person says of a generated scene."""
+
+    FINE = "none", "No issues"
+    NOISE = "noise", "Image generation failure or noise"
+    ANSWER = "answer_wrong", "Expected answer wrong, or the wrong rule"
+    QUESTION = "question", "Question issue"
+    OTHER = "other", "Other"
+
+
+class ExperimentKind(TextChoices):
+    """What a group of campaigns is for."""
+
+    COMPARISON = "comparison", "Algorithm comparison"
+    ABLATION = "ablation", "Ablation"
+    REPRODUCTION = "reproduction", "Reproduction"
+
+
+class FamilyKind(TextChoices):
+    """What a regression family pins."""
+
+    CONCEPTS = "concepts", "Failure modes"
+    CASES = "cases", "Test cases"

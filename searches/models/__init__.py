@@ -3,10 +3,21 @@
 from searches.models.account import User
 from searches.models.audit import AuditEntry
 from searches.models.calibration import Calibration, SpendDay, SutVersion
-from searches.models.campaign import Campaign
+from searches.models.campaign import Campaign, Experiment
 from searches.models.dataset import Dataset, DatasetPicture
 from searches.models.domain import DomainRecord, DomainVersion
 from searches.models.finding import Finding
+from searches.models.follow_up import (
+    Canary,
+    CaseSample,
+    Envelope,
+    FamilyMember,
+    FollowUpItem,
+    FollowUpSource,
+    Note,
+    RegressionFamily,
+    SceneFlag,
+)
 from searches.models.job import Job
 from searches.models.keys import ApiKey, ApiToken
 from searches.models.modality import CleanAnswer, Evaluation, ModalityCase, ModalityRun
@@ -26,20 +37,30 @@ __all__ = [
     "CachedReply",
     "Calibration",
     "Campaign",
+    "Canary",
+    "CaseSample",
     "CleanAnswer",
     "ConceptNaming",
     "Dataset",
     "DatasetPicture",
     "DomainRecord",
     "DomainVersion",
+    "Envelope",
     "Evaluation",
+    "Experiment",
+    "FamilyMember",
     "Finding",
+    "FollowUpItem",
+    "FollowUpSource",
     "Job",
     "ModalityCase",
     "ModalityRun",
+    "Note",
     "PictureSource",
+    "RegressionFamily",
     "RunEvent",
     "Sample",
+    "SceneFlag",
     "SearchRun",
     "SpendDay",
     "SutRecord",

@@ -3,15 +3,18 @@
 from django.db import models
 from django.urls import reverse
 
-from searches.enums import Direction, FindingState
+from searches.enums import Direction, Minimality
 from searches.models.run import SearchRun, Trial
+from searches.models.settled import Settled
 from searches.models.sut import SutRecord
 
 
-class Finding(models.Model):
+class Finding(Settled):
     """A concept set on which a system fails too often, with the counts it was found with.
 
     A curtailed set carries its decided class and no rate: ``fails``/``n`` of it are biased upwards.
+    ``necessity`` says of each concept what a paired ablation found: ``{concept: {"verdict": ..., ...}}``;
+    ``covered_by`` is the smaller finding on the same question that explains it.
     """
 
     run = models.ForeignKey(SearchRun, on_delete=models.CASCADE, related_name="findings")
@@ -19,7 +22,6 @@ class Finding(models.Model):
     sut = models.ForeignKey(SutRecord, on_delete=models.PROTECT, related_name="findings")
     domain = models.CharField(max_length=64)
     domain_version = models.CharField(max_length=16)
-    state = models.CharField(max_length=14, choices=FindingState.choices, default=FindingState.SUSPECTED)
     key = models.CharField(max_length=255)
     concepts = models.JSONField()
     size = models.PositiveSmallIntegerField()
@@ -35,6 +37,11 @@ class Finding(models.Model):
     found_at_inference = models.PositiveIntegerField(default=0)
     thumbnails = models.JSONField(default=list, blank=True)
     reason_text = models.TextField(blank=True)
+    minimality = models.CharField(max_length=14, choices=Minimality.choices, blank=True)
+    necessity = models.JSONField(default=dict, blank=True)
+    covered_by = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="covers"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

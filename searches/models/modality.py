@@ -7,6 +7,7 @@ from searches.enums import AnswerKind, CaseKind, ModalityStatus, RegimeName
 from searches.models.campaign import Campaign
 from searches.models.dataset import DatasetPicture
 from searches.models.run import SearchRun
+from searches.models.settled import Settled
 from searches.models.sut import SutRecord
 
 
@@ -137,7 +138,7 @@ class Evaluation(models.Model):
         return f"{self.run_id}: {self.step}.{self.position}"
 
 
-class ModalityCase(models.Model):
+class ModalityCase(Settled):
     """A test case: the one that a run returned, or its minimal perturbation.
 
     All that a later confirmation, transfer or regression needs stands here: ``severities`` by operator name,

@@ -117,11 +117,17 @@ class SearchRun(models.Model):
 
 
 class Trial(models.Model):
-    """One concept set of a run with what its samples say."""
+    """One concept set of a run with what its samples say.
+
+    In follow-ups a set may stand several times: ``block`` names the item whose scenes it shares, ``variant``
+    how it is asked ("statements"). Both are empty in searches.
+    """
 
     run = models.ForeignKey(SearchRun, on_delete=models.CASCADE, related_name="trials")
     order = models.PositiveIntegerField()
     key = models.CharField(max_length=255)
+    block = models.CharField(max_length=16, blank=True, default="")
+    variant = models.CharField(max_length=12, blank=True, default="")
     concepts = models.JSONField()
     size = models.PositiveSmallIntegerField()
     stage = models.CharField(max_length=60, blank=True)
@@ -136,7 +142,9 @@ class Trial(models.Model):
 
     class Meta:
         ordering = ["order"]
-        constraints = [models.UniqueConstraint(fields=["run", "key"], name="one_trial_a_concept_set")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "key", "block", "variant"], name="one_trial_a_concept_set")
+        ]
         indexes = [
             models.Index(fields=["run", "-fails", "passes"]),
             models.Index(fields=["run", "status"]),
@@ -179,6 +187,9 @@ class Sample(models.Model):
     answered_action = models.CharField(max_length=40, blank=True)
     direction = models.CharField(max_length=16, choices=Direction.choices, blank=True)
     reason_text = models.TextField(blank=True)
+    statements = models.JSONField(
+        default=list, blank=True
+    )  # {"text", "concept", "is_true", "said"} a statement
     collision = models.JSONField(default=dict, blank=True)
     verdict = models.CharField(max_length=12, choices=Verdict.choices)
     told_verdict = models.CharField(max_length=12, choices=Verdict.choices)

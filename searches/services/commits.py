@@ -216,7 +216,10 @@ def write_trials(run: SearchRun, live: LiveSearch, batch: Batch) -> dict[Key, Tr
             **{name: getattr(tally, name) for name in TRIAL_FIELDS},
         )
     Trial.objects.bulk_create(
-        rows.values(), update_conflicts=True, unique_fields=["run", "key"], update_fields=TRIAL_FIELDS
+        rows.values(),
+        update_conflicts=True,
+        unique_fields=["run", "key", "block", "variant"],
+        update_fields=TRIAL_FIELDS,
     )
     return rows
 
