@@ -9,8 +9,8 @@ class Settled(models.Model):
     """The evidence of fresh samples, as the follow-up that settled the state wrote it.
 
     ``fresh_low`` and ``fresh_high`` are an interval of the failure rate that holds however long was sampled,
-    at ``fresh_level``, which is widened for the choice among the ``family_size`` suspects. The counts with which
-    it was found are elsewhere and are biased upwards.
+    at ``fresh_level``, which is widened for the choice among the ``family_size`` suspects. The counts with
+    which it was found are elsewhere and are biased upwards.
     """
 
     state = models.CharField(max_length=14, choices=FindingState.choices, default=FindingState.SUSPECTED)
