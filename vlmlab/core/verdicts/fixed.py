@@ -9,6 +9,8 @@ from vlmlab.core.verdicts.queries import FreshOutcome, FreshQuery, ItemResult, I
 
 MOST_TRIES = 3  # scenes tried for each one that is wanted before an item is given up
 
+PASSED, FAILED, INVALID = "P", "F", "I"
+
 Arm = tuple[Key, Variant]
 
 
@@ -103,20 +105,34 @@ class FixedDesignSearch:
 
     def _result(self, item: _Item) -> ItemResult:
         numbers = item.complete()
-        counts = [
-            {
-                "key": list(key),
-                "variant": variant,
-                "fails": sum(item.outcomes[one][key, variant].verdict is Verdict.FAIL for one in numbers),
-                "invalid": sum(item.outcomes[one][key, variant].is_invalid for one in numbers),
-            }
+        arms = [
+            arm_counts(key, variant, [item.outcomes[one][key, variant] for one in numbers])
             for key, variant in item.arms
         ]
         is_done = len(numbers) >= item.wanted
         return ItemResult(
             state="" if item.is_open else "measured" if is_done else "undetermined",
             reason="" if item.is_open else "complete" if is_done else "exhausted",
-            fails=int(str(counts[0]["fails"])),
+            fails=sum(letter != PASSED for letter in str(arms[0]["outcomes"])),
             samples=len(numbers),
-            numbers={"arms": counts},
+            numbers={"numbers": numbers, "arms": arms},
         )
+
+
+def letter_of(outcome: FreshOutcome) -> str:
+    """Return an answer as a letter: passed, failed, or failed because no option was named."""
+    if outcome.verdict is Verdict.PASS:
+        return PASSED
+    return INVALID if outcome.is_invalid else FAILED
+
+
+def arm_counts(key: Key, variant: Variant, outcomes: Sequence[FreshOutcome]) -> dict[str, object]:
+    """Return what is stored of one arm: its counts, and a letter for each scene in the order of numbers."""
+    letters = "".join(letter_of(outcome) for outcome in outcomes)
+    return {
+        "key": list(key),
+        "variant": variant,
+        "fails": len(letters) - letters.count(PASSED),
+        "invalid": letters.count(INVALID),
+        "outcomes": letters,
+    }

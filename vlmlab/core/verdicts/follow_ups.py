@@ -30,7 +30,21 @@ def _transfer(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> Follo
     return FixedDesignSearch(items, n=config.scenes, slots=config.slots)
 
 
+def _ablate(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
+    return FixedDesignSearch(items, n=config.pairs, slots=config.slots)
+
+
+def _probe(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
+    return FixedDesignSearch(items, n=config.scenes, variants=("", "statements"), slots=config.slots)
+
+
 FOLLOW_UPS: dict[str, FollowUpEntry] = {
     entry.kind: entry
-    for entry in (FollowUpEntry("transfer", "Transfer", FOLLOW_UP_CONFIGS["transfer"], _transfer),)
+    for entry in (
+        FollowUpEntry("ablate", "Ablation", FOLLOW_UP_CONFIGS["ablate"], _ablate),
+        FollowUpEntry("probe", "Recognition probe", FOLLOW_UP_CONFIGS["probe"], _probe),
+        FollowUpEntry("interact", "Four-cell test", FOLLOW_UP_CONFIGS["interact"], _transfer),
+        FollowUpEntry("transfer", "Transfer", FOLLOW_UP_CONFIGS["transfer"], _transfer),
+        FollowUpEntry("regress", "Regression", FOLLOW_UP_CONFIGS["regress"], _transfer),
+    )
 }
