@@ -64,5 +64,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("searches.dataset_urls")),
     path("", include("searches.run_urls")),
     path("modality/", include("searches.modality_urls")),
+    path("experiments/", include("searches.experiment_urls")),
     path("operators/", include("searches.operator_urls")),
 ]
