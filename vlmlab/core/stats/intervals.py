@@ -52,12 +52,43 @@ def wilson(successes: int, total: int, level: float = 0.95) -> Interval:
     _check_counts(successes, total, level)
     if total == 0:
         return Interval(0.0, 1.0, level)
+    return _score_interval(successes / total, total, level)
+
+
+def score_interval_of_mean(mean: float, n: int, level: float = 0.95) -> Interval:
+    """Return the score interval of the mean of n independent values in [0, 1].
+
+    It is Wilson's with ``mean`` as the share: among values in [0, 1] with that mean, those that are 0 or 1
+    vary most, so for others the interval is too wide rather than too narrow. (0, 1) when ``n`` is 0.
+
+    Raises:
+        ValueError: mean, n or the level are out of range.
+    """
+    if not 0.0 <= mean <= 1.0:
+        raise ValueError(f"mean must lie in [0, 1], got {mean}")
+    check_count("n", n)
+    check_share("level", level)
+    return _score_interval(mean, n, level) if n else Interval(0.0, 1.0, level)
+
+
+def upper_bound(successes: int, total: int, level: float = 0.95) -> float:
+    """Return the exact one-sided upper bound of a share; 0 of 5 gives 0.451 at 95 %, 0 of 149 less than 2 %.
+
+    1 when ``total`` is 0.
+
+    Raises:
+        ValueError: the counts or the level are out of range.
+    """
+    _check_counts(successes, total, level)
+    return 1.0 if successes == total else _beta_quantile(level, successes + 1, total - successes)
+
+
+def _score_interval(share: float, total: int, level: float) -> Interval:
     z = normal_quantile(1.0 - (1.0 - level) / 2.0)
-    share = successes / total
     centre = (share + z * z / (2 * total)) / (1 + z * z / total)
     half = z * sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == total else min(1.0, centre + half)
+    low = 0.0 if share == 0.0 else max(0.0, centre - half)
+    high = 1.0 if share == 1.0 else min(1.0, centre + half)
     return Interval(low, high, level)
 
 
