@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Literal, Protocol
 
 from vlmlab.core.revelio.types import Verdict
-from vlmlab.core.scenes.concepts import Key
+from vlmlab.core.scenes.concepts import ErrorDirection, Key
 from vlmlab.core.seeding import derive_seed
 
 Variant = Literal["", "statements"]
@@ -59,6 +59,8 @@ class FreshOutcome:
             without statements.
         picture: digest of what was shown; a test case whose operators draw nothing shows the same again, and
             such a repetition is no evidence.
+        direction: in which direction a wrong answer errs; "" where it is right or names no option. Cells of
+            an envelope may count some directions only.
     """
 
     query: FreshQuery
@@ -66,6 +68,7 @@ class FreshOutcome:
     is_invalid: bool = False
     statements: tuple[bool | None, ...] = ()
     picture: str = ""
+    direction: ErrorDirection | Literal[""] = ""
 
     @property
     def is_answer(self) -> bool:
