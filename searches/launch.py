@@ -25,6 +25,7 @@ from searches.models import (
 from searches.services import (
     calibrations,
     dataset_making,
+    follow_ups,
     jobs,
     modality_campaigns,
     modality_minimal,
@@ -37,10 +38,11 @@ from searches.services import (
 )
 from searches.services.datasets import Recipe
 from searches.services.domain_store import find_domain
+from searches.services.follow_ups import FollowUpWish
 from searches.services.job_queue import start_job as start_queued
 from searches.services.seed_imports import SeedWish
 from searches.services.seed_plans import SeedPlan
-from searches.services.source_checks import check_launch
+from searches.services.source_checks import check_launch, check_pictures
 from searches.services.trying import TryRequest
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.perturb.word_tables import TableKind
@@ -143,6 +145,26 @@ def start_modality_campaign(
         if twin is not None:
             return twin
         campaign = modality_campaigns.create_modality_campaign(config, plan, **wish)
+        _wake_for_campaign(campaign)
+    return campaign
+
+
+def start_follow_up(wish: FollowUpWish, *, by: User | None) -> Campaign:
+    """Store a follow-up and wake its workers; a second click within a minute finds the first one's.
+
+    Raises:
+        VlmLabError: see ``follow_ups.create_follow_up``, or its pictures cannot be had.
+    """
+    if wish.domain_ref and wish.keys:
+        domain = find_domain(wish.domain_ref)
+        shown = {concept for key in wish.keys for concept in key}
+        without = [concept.id for concept in domain.concepts if concept.id not in shown]
+        check_pictures(domain, wish.config, without=without)  # may connect: outside the transaction
+    with transaction.atomic():
+        twin = follow_ups.just_started(wish, by=by)
+        if twin is not None:
+            return twin
+        campaign = follow_ups.create_follow_up(wish, by=by)
         _wake_for_campaign(campaign)
     return campaign
 

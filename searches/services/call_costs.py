@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from searches.models import SutRecord
+from searches.services.search_limits import SceneSettings
 from searches.services.suts import params_of
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.concepts import Domain
@@ -55,7 +56,7 @@ def batch_cost(sut: SutRecord, config: RevelioConfig, *, domain: Domain) -> floa
     return None if cost is None else cost * batch_size(config)
 
 
-def most_an_inference_costs(sut: SutRecord, config: RevelioConfig, *, domain: Domain) -> float | None:
+def most_an_inference_costs(sut: SutRecord, config: SceneSettings, *, domain: Domain) -> float | None:
     """Return the most that one question of a search can cost; None when a price is unknown."""
     params = params_of(sut)
     asking = getattr(params, "asking", AskingParams())

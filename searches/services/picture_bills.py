@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from searches.models import PictureSource, SearchRun
 from searches.services.scene_sources import find_source
+from searches.services.search_limits import SceneSettings
 from searches.services.source_context import backend_kind, source_params
 from searches.services.spending import SMALLEST_USD, SpendingLimitError, run_cap_of
 from vlmlab.core.errors import DrawingStoppedError, GenerationError, SourceAwayError, VlmLabError
-from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.core.scenes.scene import GeneratedScene, KeepsPaid, SceneSource
 from vlmlab.web.numbers import write_money
@@ -105,7 +105,7 @@ class BilledSource:
 
 
 @contextmanager
-def billed(run: SearchRun, config: RevelioConfig, source: SceneSource) -> Iterator[SceneSource]:
+def billed(run: SearchRun, config: SceneSettings, source: SceneSource) -> Iterator[SceneSource]:
     """Count what a source makes for a run, also when the block fails; its price becomes part of the run's.
 
     The embedded renderer costs nothing and is not counted.
@@ -149,7 +149,7 @@ def most_a_picture_costs(source: PictureSource) -> float | None:
         return None
 
 
-def most_pictures_cost(config: RevelioConfig) -> float | None:
+def most_pictures_cost(config: SceneSettings) -> float | None:
     """Return the most that one picture of a search can cost; 0 for drawn ones, None when unknown."""
     if config.backend == EMBEDDED:
         return 0.0

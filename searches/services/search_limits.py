@@ -15,3 +15,32 @@ class SearchLimits(Protocol):
     def wall_clock_budget_s(self) -> float | None:
         """Seconds of work after which a run ends; None for no limit."""
         ...
+
+
+class SceneSettings(SearchLimits, Protocol):
+    """Settings of whatever asks about scenes: how these are made, and how a question about one reads."""
+
+    @property
+    def backend(self) -> str:
+        """What makes the pictures."""
+        ...
+
+    @property
+    def image_width(self) -> int:
+        """Width of the pictures in pixels."""
+        ...
+
+    @property
+    def image_height(self) -> int:
+        """Height of the pictures in pixels."""
+        ...
+
+    @property
+    def ask_reason(self) -> bool:
+        """Whether one sentence of reason is asked for."""
+        ...
+
+    @property
+    def slots(self) -> int:
+        """Questions asked together, about."""
+        ...

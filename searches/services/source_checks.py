@@ -1,5 +1,6 @@
 """Checks of picture sources before anything is launched: what is missing, and what cannot be shown."""
 
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TooSlowError
 
@@ -10,6 +11,7 @@ from searches.services.audit import record
 from searches.services.domain_store import current_domain
 from searches.services.picture_bills import most_pictures_cost
 from searches.services.scene_sources import find_source
+from searches.services.search_limits import SceneSettings
 from searches.services.source_context import backend_kind, source_context, source_params
 from searches.services.source_obstacles import embedded_obstacle, obstacle_of
 from vlmlab.core.errors import GenerationError, VlmLabError
@@ -32,13 +34,27 @@ def check_launch(domain: Domain, config: RevelioConfig) -> None:
     Raises:
         VlmLabError: what is missing, and what to do; ``field`` is one of the form that starts a search.
     """
+    check_pictures(domain, config, without=domain.canonical(config.excluded_concepts))
+
+
+def check_pictures(domain: Domain, config: SceneSettings, *, without: Collection[str]) -> None:
+    """Make sure that pictures can be had; may connect, for some seconds at most.
+
+    Args:
+        domain: what is shown.
+        config: what makes the pictures.
+        without: concepts that no picture will show.
+
+    Raises:
+        VlmLabError: what is missing, and what to do; ``field`` is one of the form that starts a search.
+    """
     if config.backend == EMBEDDED:
         obstacle = embedded_obstacle(domain)
         if obstacle:
             raise GenerationError(obstacle, field="backend")
         return
     try:
-        _check_source(find_source(config.backend), domain, config)
+        _check_source(find_source(config.backend), domain, config, without=without)
     except VlmLabError as error:
         kept = error.field if error.field in ("excluded_concepts", "spend_cap_usd") else "backend"
         raise GenerationError(error.message, hint=error.hint, field=kept) from error
@@ -112,11 +128,13 @@ def named(domain: Domain, concepts: tuple[str, ...]) -> str:
     return ", ".join(labels) + more
 
 
-def _check_source(source: PictureSource, domain: Domain, config: RevelioConfig) -> None:
+def _check_source(
+    source: PictureSource, domain: Domain, config: SceneSettings, *, without: Collection[str]
+) -> None:
     obstacle = obstacle_of(source, domain)
     if obstacle:
         raise GenerationError(obstacle)
-    missing = set(unpictured(source, domain)) - set(domain.canonical(config.excluded_concepts))
+    missing = set(unpictured(source, domain)) - set(without)
     if missing:
         left = tuple(concept.id for concept in domain.concepts if concept.id in missing)
         raise GenerationError(
