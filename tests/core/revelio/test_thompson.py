@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from tests.core.revelio.tiny import TinyDomain, coin, fails_with, play, tiny_search
+from vlmlab.core.errors import ConfigError
+from vlmlab.core.revelio.config import config_from_values
 from vlmlab.core.revelio.rbf import draw_rbf
 
 
@@ -66,3 +68,30 @@ def test_rbf_draws_pass_through_what_was_measured_without_noise():
     draw = draw_rbf(features, values, at=features, rng=np.random.default_rng(0))
 
     assert draw == pytest.approx(values, abs=0.05)
+
+
+def test_gpts_without_a_warm_start_samples_from_the_first_set_on():
+    search = tiny_search(
+        TinyDomain("abcdefgh", max_size=4), algorithm="gpts", warm_start_share=0.0, inference_budget=100
+    )
+
+    play(search, coin(0.3))
+
+    assert [state.stage for state in search.trials.values()] == [f"round {n}" for n in range(1, 21)]
+
+
+@pytest.mark.parametrize("budget", [100, 2000])
+def test_gpts_with_nothing_but_a_warm_start_is_the_beam(budget):
+    domain = TinyDomain("abcdefgh", max_size=3)
+    runs = [
+        play(tiny_search(domain, inference_budget=budget, **values), coin(0.3))
+        for values in ({"algorithm": "gpts", "warm_start_share": 1.0}, {"algorithm": "beam"})
+    ]
+
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("share", [-0.01, 1.01])
+def test_a_warm_start_outside_the_budget_is_refused(share):
+    with pytest.raises(ConfigError, match=r"between 0 and 1|from 0 to 1"):
+        config_from_values({"algorithm": "gpts", "warm_start_share": share})

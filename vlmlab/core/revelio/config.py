@@ -103,8 +103,9 @@ class RevelioConfig(BaseModel):
         "sets of three concepts. Otherwise each level gets an equal share of the budget.",
     )  # fmt: skip
     warm_start_share: float = Field(
-        default=0.5, gt=0.0, lt=1.0, title="Warm start",
-        description="gpts: share of the budget that the beam spends before Thompson sampling.",
+        default=0.5, ge=0.0, le=1.0, title="Warm start",
+        description="gpts: share of the budget that the beam spends before Thompson sampling; 0: sampling "
+        "from the first set on, 1: the beam alone.",
     )  # fmt: skip
     pool: Literal["rand1000", "le3", "all"] = Field(
         default="rand1000", title="Candidates of gpts",

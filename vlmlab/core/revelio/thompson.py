@@ -21,6 +21,8 @@ _FINISHED = (TrialStatus.DECIDED_FAIL, TrialStatus.DECIDED_PASS, TrialStatus.PAR
 class GptsSearch(ConceptSetSearch):
     """A beam with part of the budget, then the best set of one posterior draw after another.
 
+    A warm start of 0 draws from the first set on, at random until one is finished; one of 1 is the beam alone.
+
     The draw is of the latent failure rate: noise in the draw loses about a third of the modes.
     """
 
@@ -28,7 +30,7 @@ class GptsSearch(ConceptSetSearch):
         super().__init__(config, space=space, run_seed=run_seed)
         warm_start = int(config.warm_start_share * config.inference_budget)
         self._beam = BeamLevels(config, space=space, run_seed=run_seed, inference_budget=warm_start)
-        self._is_warm = False
+        self._is_warm = warm_start == 0
         self._round = 0
         self._posterior: tuple[int, LinearPosterior] | None = None
         self._is_tested = np.zeros(len(space.masks), dtype=np.bool_)
@@ -46,7 +48,7 @@ class GptsSearch(ConceptSetSearch):
         if not self._is_warm:
             spent = self._observations + sum(self._certain(trial) for trial in self._active)
             index = self._beam.propose(spent, trials=list(self._opened.values()))
-            if index is not None or not self._beam.is_over:
+            if index is not None or not self._beam.is_over or self.config.warm_start_share == 1.0:
                 return index
             self._is_warm = True
         self._round += 1
