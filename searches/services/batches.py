@@ -8,7 +8,7 @@ from searches.models import SearchRun
 from searches.services.asked_calls import BatchInterrupted, ask_sut, cache_key, cached_replies
 from searches.services.call_costs import Prompted
 from searches.services.crashes import crash_point
-from searches.services.live import LiveSearch
+from searches.services.live_scenes import LiveScenes, QueryT
 from searches.services.picture_bills import billed
 from searches.services.prerender import draw_ahead, share_batch
 from searches.services.scene_sources import scene_source
@@ -16,7 +16,7 @@ from searches.services.sut_signals import progressed, stopping_when
 from searches.services.suts import LoadedSut, asking_of
 from vlmlab.core.errors import DrawingStoppedError, VlmLabError
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord
-from vlmlab.core.revelio.types import Query, Verdict
+from vlmlab.core.revelio.types import Verdict
 from vlmlab.core.scenes.scene import SceneSource
 from vlmlab.core.suts.asking import choice_prompt
 from vlmlab.core.suts.base import SutReply, SutRequest
@@ -84,8 +84,8 @@ class Batch:
 
 def answer_batch(
     run: SearchRun,
-    live: LiveSearch,
-    queries: Sequence[Query],
+    live: LiveScenes[QueryT],
+    queries: Sequence[QueryT],
     *,
     sut: LoadedSut,
     should_stop: Callable[[], bool],
@@ -130,7 +130,7 @@ def answer_batch(
     samples = []
     for i, sample in enumerate(prepared):
         reply = fresh.get(i) or cached.get(keys[i], NO_REPLY)
-        record = live.method.read(sample, reply, domain=live.domain)
+        record = live.read(sample, reply)
         is_cached = bool(keys[i]) and i not in fresh
         samples.append(
             AnsweredSample(
@@ -158,8 +158,8 @@ def _check_same_pictures(run: SearchRun, source: SceneSource) -> None:
 
 def _draw(
     run: SearchRun,
-    live: LiveSearch,
-    queries: Sequence[Query],
+    live: LiveScenes[QueryT],
+    queries: Sequence[QueryT],
     *,
     source: SceneSource,
     should_stop: Callable[[], bool],
@@ -172,9 +172,7 @@ def _draw(
                 raise BatchInterrupted
             started = time.monotonic()
             try:
-                sample = live.method.prepare(
-                    query, domain=live.domain, source=source, config=config, run_seed=run.run_seed
-                )
+                sample = live.prepare(query, source=source, run_seed=run.run_seed)
             except DrawingStoppedError:
                 raise BatchInterrupted from None
             progressed()  # some pictures take minutes, and a batch has many

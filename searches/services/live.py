@@ -12,10 +12,14 @@ from searches.services.kept_searches import forget_all, keep, take_kept
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.methods import METHODS, MethodEntry
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord, scene_seed_of
+from vlmlab.core.revelio.forecast import forecast
 from vlmlab.core.revelio.trials import ConceptSetSearch
 from vlmlab.core.revelio.types import Key, Outcome, Query, Verdict
 from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.scene import SceneSource
 from vlmlab.core.search import replay
+from vlmlab.core.suts.base import SutReply
 
 __all__ = ["LiveSearch", "Tally", "config_of", "forget_all", "keep", "live_search"]
 
@@ -54,6 +58,28 @@ class LiveSearch:
     method: MethodEntry
     search: ConceptSetSearch
     tallies: dict[Key, Tally] = field(default_factory=dict)
+
+    def prepare(self, query: Query, *, source: SceneSource, run_seed: int) -> PreparedSample:
+        """Make the scene and the question of a query.
+
+        Raises:
+            SourceAwayError: no scene at all can be made now.
+        """
+        return self.method.prepare(
+            query, domain=self.domain, source=source, config=self.config, run_seed=run_seed
+        )
+
+    def read(self, sample: PreparedSample, reply: SutReply) -> SampleRecord:
+        """Judge the reply to a prepared query."""
+        return self.method.read(sample, reply, domain=self.domain)
+
+    def scene_of(self, query: Query, *, run_seed: int) -> tuple[Key, int]:
+        """Return what the scene of a query shows, and its seed."""
+        return query.key, scene_seed_of(query, run_seed=run_seed)
+
+    def ahead(self, count: int) -> Sequence[Query]:
+        """Return queries that the search may ask after its pending batch, the most probable first."""
+        return forecast(self.search, count)
 
     def count_statuses(self) -> Counter[TrialStatus]:
         """Return how many sets have each status."""

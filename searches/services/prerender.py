@@ -17,13 +17,10 @@ from searches.enums import JobKind, Queue
 from searches.models import Job, SearchRun
 from searches.services.domain_store import find_domain
 from searches.services.leases import JobLease, own_job
-from searches.services.live import LiveSearch
+from searches.services.live_scenes import LiveScenes, QueryT
 from searches.services.navigation import alive_workers
 from searches.services.scene_sources import scene_source
 from vlmlab.core.errors import VlmLabError
-from vlmlab.core.revelio.evaluate import scene_seed_of
-from vlmlab.core.revelio.forecast import forecast
-from vlmlab.core.revelio.types import Query
 from vlmlab.core.scenes.scene import DrawsAhead
 
 logger = logging.getLogger(__name__)
@@ -58,15 +55,15 @@ def forget_renderers() -> None:
     _known.seen_at = float("-inf")
 
 
-def share_batch(run: SearchRun, live: LiveSearch, queries: Sequence[Query]) -> None:
+def share_batch(run: SearchRun, live: LiveScenes[QueryT], queries: Sequence[QueryT]) -> None:
     """Let rendering workers draw a batch from its end, while this worker begins at its front."""
     _replace(run, live, tuple(reversed(queries)), keep_first=1)
 
 
-def draw_ahead(run: SearchRun, live: LiveSearch) -> None:
+def draw_ahead(run: SearchRun, live: LiveScenes[QueryT]) -> None:
     """Let rendering workers draw what the search will probably ask after its pending batch."""
     if renderers():
-        _replace(run, live, forecast(live.search, BATCHES_AHEAD * live.config.slots))
+        _replace(run, live, live.ahead(BATCHES_AHEAD * live.config.slots))
 
 
 def withdraw(run_id: int) -> None:
@@ -110,7 +107,9 @@ def prerender(job: Job) -> dict[str, int]:
     return {"drawn": drawn}
 
 
-def _replace(run: SearchRun, live: LiveSearch, queries: Sequence[Query], *, keep_first: int = 0) -> None:
+def _replace(
+    run: SearchRun, live: LiveScenes[QueryT], queries: Sequence[QueryT], *, keep_first: int = 0
+) -> None:
     """Store one job for each rendering worker in place of those of this run that are left."""
     count, config = renderers(), live.config
     if not count:
@@ -118,8 +117,8 @@ def _replace(run: SearchRun, live: LiveSearch, queries: Sequence[Query], *, keep
     source = scene_source(live.domain, config.backend, width=config.image_width, height=config.image_height)
     if not isinstance(source, DrawsAhead):
         return
-    wanted = [(query.key, scene_seed_of(query, run_seed=run.run_seed)) for query in queries]
-    missing = [[list(key), seed] for key, seed in wanted if not source.is_kept(key, seed=seed)]
+    wanted = [live.scene_of(query, run_seed=run.run_seed) for query in queries]
+    missing = [[list(key), seed] for key, seed in dict.fromkeys(wanted) if not source.is_kept(key, seed=seed)]
     if len(missing) <= keep_first:
         return
     common = {
