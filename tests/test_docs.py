@@ -26,7 +26,7 @@ QUOTED = [
 ]
 SOURCES = ("searches", "vlmlab")
 FOREIGN_COMMANDS = {"celery", "createcachetable"}
-FOR_DEVELOPERS = {"VLMLAB_UP_PLAN", "VLMLAB_CHROMIUM"}  # handed from `up` to its child; end-to-end tests
+FOR_DEVELOPERS = {"VLMLAB_UP_PLAN"}  # handed from `up` to its child
 
 
 def names(paths: list[Path]) -> list[str]:

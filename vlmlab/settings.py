@@ -204,6 +204,8 @@ MAX_BATCH_SECONDS = env.float("VLMLAB_MAX_BATCH_SECONDS", 600.0)
 MAX_WORKER_MB = env.int("VLMLAB_MAX_WORKER_MB", 0)
 HAS_HEARTBEATS = env.bool("VLMLAB_HEARTBEATS", not IS_TEST)
 KEPT_PICTURES = env.int("VLMLAB_KEPT_PICTURES", 500)  # a run; failed samples are kept beyond it
+CANARY_SECONDS = env.float("VLMLAB_CANARY_SECONDS", 60.0)
+CHROMIUM = env.str("VLMLAB_CHROMIUM", "")  # prints PDFs; "" = the first on the PATH
 
 # Doubles and crashes, for tests only: nothing reads them unless VLMLAB_TEST_HOOKS says so.
 HAS_TEST_HOOKS = env.bool("VLMLAB_TEST_HOOKS", IS_TEST)
