@@ -13,6 +13,18 @@ from vlmlab.core.stats.differences import (
     difference_below,
     mcnemar_power,
     paired_difference,
+    pass_power,
+)
+from vlmlab.core.stats.evalues import (
+    e_bh,
+    e_lond,
+    fails_to_cross,
+    log_bar,
+    log_e_above,
+    log_e_below,
+    passes_to_cross,
+    place_share,
+    shared_e_bh,
 )
 from vlmlab.core.stats.intervals import (
     Bounds,
@@ -29,6 +41,7 @@ from vlmlab.core.stats.intervals import (
 )
 from vlmlab.core.stats.multiplicity import benjamini_hochberg, holm
 from vlmlab.core.stats.paired import SignedRank, mcnemar_exact, wilcoxon_signed_rank
+from vlmlab.core.stats.sequences import confidence_sequence, selected_level
 
 __all__ = [
     "Bounds",
@@ -39,11 +52,18 @@ __all__ = [
     "benjamini_hochberg",
     "bootstrap_interval",
     "clopper_pearson",
+    "confidence_sequence",
     "count_pairs",
     "difference_below",
+    "e_bh",
+    "e_lond",
+    "fails_to_cross",
     "fleiss_kappa",
     "holm",
     "krippendorff_alpha",
+    "log_bar",
+    "log_e_above",
+    "log_e_below",
     "lower_bound",
     "mcnemar_exact",
     "mcnemar_power",
@@ -51,8 +71,13 @@ __all__ = [
     "normal_quantile",
     "observed_agreement",
     "paired_difference",
+    "pass_power",
+    "passes_to_cross",
+    "place_share",
     "randolph_kappa",
     "score_interval_of_mean",
+    "selected_level",
+    "shared_e_bh",
     "upper_bound",
     "wilcoxon_signed_rank",
     "wilson",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vlmlab.core.verdicts.config import FOLLOW_UP_CONFIGS, FollowUpConfig, FollowUpKind
+from vlmlab.core.verdicts.confirm import build_confirm
 from vlmlab.core.verdicts.fixed import FixedDesignSearch
 from vlmlab.core.verdicts.queries import FollowUpSearch, ItemSpec
 
@@ -41,6 +42,7 @@ def _probe(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUp
 FOLLOW_UPS: dict[str, FollowUpEntry] = {
     entry.kind: entry
     for entry in (
+        FollowUpEntry("confirm", "Confirmation", FOLLOW_UP_CONFIGS["confirm"], build_confirm),
         FollowUpEntry("ablate", "Ablation", FOLLOW_UP_CONFIGS["ablate"], _ablate),
         FollowUpEntry("probe", "Recognition probe", FOLLOW_UP_CONFIGS["probe"], _probe),
         FollowUpEntry("interact", "Four-cell test", FOLLOW_UP_CONFIGS["interact"], _transfer),
