@@ -83,7 +83,10 @@ def commit_batch(
         move_step(run, lease, values=values | added(seconds))
         crash_point("inside_commit_first")
         trials = write_trials(run, live, batch)
-        samples = [_sample_row(run, trials, place, one) for place, one in enumerate(batch.samples)]
+        samples = [
+            sample_row(run, trials[one.record.query.key], place, one)
+            for place, one in enumerate(batch.samples)
+        ]
         Sample.objects.bulk_create(samples)
         crash_point("inside_commit_samples")
         write_cache(run, batch.samples)
@@ -99,15 +102,15 @@ def commit_batch(
         crash_point("inside_commit_last")
 
 
-def _is_without_photographs(live: LiveSearch, records: Sequence[SampleRecord]) -> bool:
+def _is_without_photographs(backend: str, records: Sequence[SampleRecord]) -> bool:
     """Return whether a whole batch asked for sets that a pool has no picture of.
 
     A pool that is away halts the run at once, so such batches say nothing is broken: the search goes on with
     other sets until it has met too many.
     """
-    if live.config.backend == EMBEDDED or any(one.verdict != Verdict.INCOMPATIBLE for one in records):
+    if backend == EMBEDDED or any(one.verdict != Verdict.INCOMPATIBLE for one in records):
         return False
-    kind = PictureSource.objects.filter(slug=live.config.backend).values_list("kind", flat=True).first()
+    kind = PictureSource.objects.filter(slug=backend).values_list("kind", flat=True).first()
     return kind is not None and backend_kind(kind).takes_pool
 
 
@@ -122,9 +125,28 @@ def counter_values(
         batch: the answered samples.
         is_retry: the samples were failed calls before and are counted as such.
     """
+    records = [one.record for one in batch.samples]
+    return {
+        **batch_columns(run, batch, backend=live.config.backend, is_retry=is_retry),
+        "stage": live.search.stage,
+        "n_observations": live.search.observations,
+        "by_expected": count_by_expected(run.by_expected, records, live),
+        **set_counters(live),
+    }
+
+
+def batch_columns(run: SearchRun, batch: Batch, *, backend: str, is_retry: bool = False) -> dict[str, Any]:
+    """Return the columns of a run that a batch of scenes changes, whatever asks about them.
+
+    Args:
+        run: the row as read before the batch.
+        batch: the answered samples.
+        backend: what made the pictures.
+        is_retry: the samples were failed calls before and are counted as such.
+    """
     samples, records = batch.samples, [one.record for one in batch.samples]
     answers = answers_after(run, batch)
-    is_fruitless = answers == run.n_inferences and not _is_without_photographs(live, records)
+    is_fruitless = answers == run.n_inferences and not _is_without_photographs(backend, records)
     fruitless = run.checkpoint.get("fruitless_batches", 0) + 1 if is_fruitless else 0
     errors = sum(one.verdict == Verdict.CALL_ERROR for one in records) - (len(records) if is_retry else 0)
     unmade = sum(one.verdict == Verdict.INCOMPATIBLE for one in records)
@@ -139,16 +161,12 @@ def counter_values(
             "unanswered_because": "",
             "is_refused": is_refused(run.sut, batch.sent),
         },
-        "stage": live.search.stage,
         "n_inferences": answers,
-        "n_observations": live.search.observations,
         "n_failed": run.n_failed + sum(one.verdict == Verdict.FAIL for one in records),
         "n_invalid": run.n_invalid + sum(one.is_invalid for one in records),
         "n_call_errors": run.n_call_errors + errors,
         "n_generation_errors": run.n_generation_errors + unmade,
         "n_cached": run.n_cached + sum(one.is_cached for one in samples),
-        "by_expected": count_by_expected(run.by_expected, records, live),
-        **set_counters(live),
         **_spent_columns(batch.sent),
     }
 
@@ -224,12 +242,20 @@ def write_trials(run: SearchRun, live: LiveSearch, batch: Batch) -> dict[Key, Tr
     return rows
 
 
-def _sample_row(run: SearchRun, trials: dict[Key, Trial], position: int, one: AnsweredSample) -> Sample:
+def sample_row(run: SearchRun, trial: Trial, position: int, one: AnsweredSample) -> Sample:
+    """Return the row of an answered sample, not yet written.
+
+    Args:
+        run: the row as read before the batch.
+        trial: the set that it is a sample of.
+        position: its place in the batch.
+        one: the sample.
+    """
     prepared, verdict = one.prepared, one.record.verdict.value
     scene = prepared.scene
     return Sample(
         run=run,
-        trial=trials[one.record.query.key],
+        trial=trial,
         step=run.step,
         position=position,
         number=one.record.query.number,
@@ -273,6 +299,7 @@ def answer_columns(one: AnsweredSample) -> dict[str, Any]:
         "answered_action": record.answered_action,
         "direction": record.direction,
         "reason_text": record.reason_text,
+        "statements": _said(one),
         "collision": asdict(record.collision) if record.collision else {},
         "latency_ms": reply.latency_ms,
         "input_tokens": reply.input_tokens,
@@ -285,6 +312,13 @@ def answer_columns(one: AnsweredSample) -> dict[str, Any]:
         "reader_version": READER_VERSION if has_reply else "",
         "error": reply.call_error or one.prepared.generation_error,
     }
+
+
+def _said(one: AnsweredSample) -> list[dict[str, Any]]:
+    """Return what was said of the statements before the question; nothing was where no reply was read."""
+    statements = one.prepared.statements
+    said = one.record.said or (None,) * len(statements)
+    return [asdict(each) | {"said": word} for each, word in zip(statements, said, strict=True)]
 
 
 def keep_answers(run: SearchRun, replies: Mapping[str, SutReply], *, lease: Lease) -> None:
