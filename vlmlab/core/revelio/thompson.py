@@ -21,7 +21,7 @@ _FINISHED = (TrialStatus.DECIDED_FAIL, TrialStatus.DECIDED_PASS, TrialStatus.PAR
 class GptsSearch(ConceptSetSearch):
     """A beam with part of the budget, then the best set of one posterior draw after another.
 
-    A warm start of 0 draws from the first set on, at random until one is finished; one of 1 is the beam alone.
+    A warm start of 0 draws from the first set on, at random until one is finished; 1 is the beam alone.
 
     The draw is of the latent failure rate: noise in the draw loses about a third of the modes.
     """
