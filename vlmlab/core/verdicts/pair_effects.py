@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
-from vlmlab.core.revelio.concept_rates import MeanRate, MeasuredSet, Pair, mean_rate, sets_with_pairs
 from vlmlab.core.stats import normal_quantile
+from vlmlab.core.verdicts.concept_rates import MeasuredSet, Pair, mean_rate, sets_with_pairs
+from vlmlab.core.verdicts.lift import no_effect_lift, published_base
+from vlmlab.core.verdicts.regimes import MeanRate
 
 CORRECTION = 0.5
 """Added to fails and passes of every cell (Haldane 1956, Anscombe 1956)."""
@@ -62,16 +64,6 @@ class PairEffect:
     interaction: LogOdds | None
 
 
-def no_effect_lift(rate: float) -> float:
-    """Return the published lift of a pair without any effect, where every set fails at ``rate``."""
-    return rate * rate - rate
-
-
-def independent_base(first: float, second: float) -> float:
-    """Return the failure rate of two independent causes with these rates."""
-    return first + second - first * second
-
-
 def log_odds_interaction(
     cells: Mapping[tuple[bool, bool], Sequence[MeasuredSet]],
     *,
@@ -113,20 +105,20 @@ def pair_effects(
     Args:
         sets: all measured sets.
         least_sets: sets with both concepts below which nothing is said.
-        level: of all intervals.
+        level: of the intervals of interactions.
     """
-    overall = mean_rate(sets, level=level).mean
+    overall = mean_rate(sets).value
     if overall is None:
         return ()
     shown = {pair: having for pair, having in sets_with_pairs(sets).items() if len(having) >= least_sets}
     alone = {
-        concept: mean_rate([one for one in sets if concept in one.key], level=level)
+        concept: mean_rate([one for one in sets if concept in one.key])
         for concept in sorted({concept for pair in shown for concept in pair})
     }
     rows = []
     for (first, second), having in sorted(shown.items()):
-        both, one, other = mean_rate(having, level=level), alone[first], alone[second]
-        base = independent_base(one.mean or 0.0, other.mean or 0.0)
+        both, one, other = mean_rate(having), alone[first], alone[second]
+        base = published_base(one.value or 0.0, other.value or 0.0)
         rows.append(
             PairEffect(
                 (first, second),
@@ -134,7 +126,7 @@ def pair_effects(
                 one,
                 other,
                 base,
-                (both.mean or 0.0) - base,
+                (both.value or 0.0) - base,
                 no_effect_lift(overall),
                 log_odds_interaction(_cells(sets, first, second), level=level),
             )
