@@ -140,8 +140,9 @@ def shared_e_bh(
 
     The largest set R in which each e-value is at least ``1 / (level share (|R| + found_before))``, and at
     least ``1 / level``. With shares 1/K it is e-BH; with those of ``place_share`` and one new hypothesis at
-    a time it is e-LOND. The rate stays below ``level`` times the sum of all shares: a false member adds at most ``1 / (rejected)``,
-    which is at most ``level share`` times its e-value (the proof of Wang and Ramdas 2022, with weights).
+    a time it is e-LOND. The rate stays below ``level`` times the sum of all shares: a false member adds at
+    most ``1 / rejected``, and that is at most ``level share`` times its e-value (the proof of Wang and Ramdas
+    2022, with weights).
 
     Args:
         log_e_values: natural logarithms.

@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 FollowUpKind = Literal["confirm", "ablate", "probe", "interact", "transfer", "regress", "envelope"]
 FOLLOW_UP_KINDS: tuple[FollowUpKind, ...] = (
@@ -100,6 +101,15 @@ class ConfirmConfig(FollowUpConfig):
         default=10, ge=1, le=10_000, title="Sets (paper)",
         description="How many of the sets with the highest failure rates are asked in the paper's protocol.",
     )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _check_together(self) -> "ConfirmConfig":
+        if self.later_index is not None and self.later_share == 0.0:
+            sentence = "Later suspects need a part of the false discovery rate. Keep more than 0 for them."
+            raise PydanticCustomError(
+                "settings_together", "{sentence}", {"field": "later_share", "sentence": sentence}
+            )
+        return self
 
 
 class AblateConfig(FollowUpConfig):
