@@ -164,6 +164,46 @@ def mcnemar_power(pairs: int, *, first_only: float, second_only: float, level: f
     return min(1.0, total)
 
 
+def pass_power(
+    pairs: int, *, first_only: float, second_only: float, margin: float, level: float = 0.05
+) -> float:
+    """Return the chance that the second share is shown to be less than a margin above the first.
+
+    Summed over all outcomes of the score test of ``difference_below``.
+
+    Args:
+        pairs: pairs asked.
+        first_only: true share of pairs with the first condition alone.
+        second_only: true share of pairs with the second alone; the two sum to at most 1.
+        margin: of non-inferiority, in (0, 1).
+        level: one-sided.
+
+    Raises:
+        ValueError: a share is out of range.
+    """
+    check_count("pairs", pairs, low=1)
+    check_share("margin", margin)
+    differing = first_only + second_only
+    if min(first_only, second_only) < 0.0 or differing > 1.0 + 1e-12:
+        raise ValueError(f"shares must be at least 0 and sum to at most 1, got {first_only}, {second_only}")
+    z = normal_quantile(1.0 - check_share("level", level))
+    total = 0.0
+    for count, chance in enumerate(_binomial(pairs, min(1.0, differing))):
+        if chance < 1e-14:
+            continue
+        most = -1  # the largest number of second-only pairs that passes; the statistic falls with it
+        low, high = 0, count + 1
+        while low < high:
+            middle = (low + high) // 2
+            if _score(middle, count - middle, n=pairs, difference=margin) < -z:
+                most, low = middle, middle + 1
+            else:
+                high = middle
+        ways = _binomial(count, second_only / differing if differing else 0.0)
+        total += chance * sum(ways[: most + 1])
+    return min(1.0, total)
+
+
 @cache
 def _most_fewer(total: int, level: float) -> int:
     """Return the largest min(b, c) with which ``total`` differing pairs are significant; -1 for none."""

@@ -183,6 +183,11 @@ class RegressConfig(FollowUpConfig):
         default=0.1, gt=0.0, lt=1.0, title="Margin",
         description="A mode passes when the new system surely fails at most this much more often.",
     )  # fmt: skip
+    goal: Literal["no_worse", "all_fixed"] = Field(
+        default="no_worse", title="Passes when",
+        description="no_worse: no mode fails more often than before. all_fixed: every mode surely fails less "
+        "often than the threshold.",
+    )  # fmt: skip
 
 
 class EnvelopeConfig(FollowUpConfig):
@@ -191,6 +196,10 @@ class EnvelopeConfig(FollowUpConfig):
     level: float = Field(
         default=0.95, gt=0.5, lt=1.0, title="Confidence",
         description="Level at which all bounds of the card hold together.",
+    )  # fmt: skip
+    stops_failed: bool = Field(
+        default=False, title="Stop failed cells early",
+        description="End a cell once its errors suffice to fail it; it has no error rate then.",
     )  # fmt: skip
 
 

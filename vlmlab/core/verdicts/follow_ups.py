@@ -6,6 +6,7 @@ from typing import Any
 
 from vlmlab.core.verdicts.config import FOLLOW_UP_CONFIGS, FollowUpConfig, FollowUpKind
 from vlmlab.core.verdicts.confirm import build_confirm
+from vlmlab.core.verdicts.envelope_search import EnvelopeSearch
 from vlmlab.core.verdicts.fixed import FixedDesignSearch
 from vlmlab.core.verdicts.queries import FollowUpSearch, ItemSpec
 
@@ -39,6 +40,10 @@ def _probe(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUp
     return FixedDesignSearch(items, n=config.scenes, variants=("", "statements"), slots=config.slots)
 
 
+def _envelope(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
+    return EnvelopeSearch(items, slots=config.slots, stops_failed=config.stops_failed)
+
+
 FOLLOW_UPS: dict[str, FollowUpEntry] = {
     entry.kind: entry
     for entry in (
@@ -48,5 +53,6 @@ FOLLOW_UPS: dict[str, FollowUpEntry] = {
         FollowUpEntry("interact", "Four-cell test", FOLLOW_UP_CONFIGS["interact"], _transfer),
         FollowUpEntry("transfer", "Transfer", FOLLOW_UP_CONFIGS["transfer"], _transfer),
         FollowUpEntry("regress", "Regression", FOLLOW_UP_CONFIGS["regress"], _transfer),
+        FollowUpEntry("envelope", "Decision card", FOLLOW_UP_CONFIGS["envelope"], _envelope),
     )
 }

@@ -1,0 +1,219 @@
+"""The questions of a decision card: each a fresh set, drawn by the weights of its cell, on a fresh scene."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from vlmlab.core.revelio.types import Verdict
+from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.seeding import derive_seed
+from vlmlab.core.verdicts.envelope import CellMembers, EnvelopeSpec, draw_sets
+from vlmlab.core.verdicts.envelope_cards import (
+    CellCounts,
+    fewest_failing,
+    judge_cell,
+    level_each,
+    planned_samples,
+)
+from vlmlab.core.verdicts.queries import FreshOutcome, FreshQuery, ItemResult, ItemSpec, block_of
+
+LEAST_SPARE = 10  # draws beyond the planned ones, for scenes that cannot be drawn or asked
+
+
+@dataclass(frozen=True)
+class CellItem:
+    """A cell as an item of a follow-up, before it is stored.
+
+    Attributes:
+        block: seeds its scenes.
+        arms: the sets of scene 0, 1, ..., as drawn; half as many again as planned, to replace scenes that
+            fail.
+        settings: title, planned scenes, limit, counted errors, level of its bounds.
+    """
+
+    block: str
+    arms: tuple[Key, ...]
+    settings: Mapping[str, Any]
+
+
+def cell_items(
+    domain: Domain, spec: EnvelopeSpec, members: Mapping[str, CellMembers], *, level: float, run_seed: int
+) -> list[CellItem]:
+    """Return the items of a card, one a cell, with every set drawn before the first question.
+
+    Args:
+        domain: of the envelope.
+        spec: cells and limits.
+        members: of each cell (``check_envelope``).
+        level: at which all bounds hold together.
+        run_seed: of the card's runs; all systems of a card see the same draws.
+    """
+    each = level_each(level, len(spec.cells))
+    items = []
+    for cell, planned in zip(spec.cells, planned_samples(spec, level), strict=True):
+        block = block_of("cell", cell.id)
+        wanted = planned + max(LEAST_SPARE, planned // 2)
+        seed = derive_seed(run_seed, "cell", block)
+        settings = {
+            "cell": cell.id,
+            "title": cell.title,
+            "requirement": cell.requirement,
+            "n": planned,
+            "limit": cell.limit,
+            "counts": list(cell.counts),
+            "level": each,
+            "members": len(members[cell.id]),
+        }
+        arms = draw_sets(domain, members[cell.id], n=wanted, seed=seed)
+        items.append(CellItem(block, arms, settings))
+    return items
+
+
+@dataclass
+class _Cell:
+    spec: ItemSpec
+    next_number: int = 0
+    answers: list[FreshOutcome] = field(default_factory=list)
+    lost: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def planned(self) -> int:
+        return int(self.spec.settings["n"])
+
+    @property
+    def errors(self) -> int:
+        return sum(self._counts(one) for one in self.answers)
+
+    def _counts(self, outcome: FreshOutcome) -> bool:
+        kinds = self.spec.settings["counts"]
+        if outcome.verdict is not Verdict.FAIL:
+            return False
+        return not kinds or (("invalid" if outcome.is_invalid else outcome.direction) in kinds)
+
+
+class EnvelopeSearch:
+    """Asks each cell its planned scenes; a scene that cannot be drawn or asked is replaced by the next draw.
+
+    Args:
+        items: one a cell, with its draws as arms (``cell_items``).
+        slots: questions asked together.
+        stops_failed: end a cell once its errors suffice for "fail" whatever the other scenes say. The verdict
+            is the one that all planned scenes would give; the rate is not known then.
+    """
+
+    def __init__(self, items: Sequence[ItemSpec], *, slots: int = 8, stops_failed: bool = False) -> None:
+        self._cells = [_Cell(item) for item in items]
+        self._slots = slots
+        self._limits = [
+            fewest_failing(cell.planned, float(cell.spec.settings["limit"]), level=_level(cell))
+            if stops_failed
+            else cell.planned + 1
+            for cell in self._cells
+        ]
+        self._asked: list[FreshQuery] | None = None
+        self._observations = 0
+
+    @property
+    def stage(self) -> str:
+        """The part that asks now."""
+        return "fresh draws"
+
+    @property
+    def observations(self) -> int:
+        """Answers told so far."""
+        return self._observations
+
+    def ask(self) -> list[FreshQuery]:
+        """Return the next draws of the cells with the fewest answers, relative to their plans."""
+        if self._asked is None:
+            self._asked = self._next()
+        return self._asked
+
+    def tell(self, outcomes: Sequence[FreshOutcome]) -> None:
+        """Take the outcomes of the batch last asked.
+
+        Raises:
+            ValueError: the outcomes do not answer the batch last asked.
+        """
+        if self._asked is None or [outcome.query for outcome in outcomes] != self._asked:
+            raise ValueError("outcomes must answer the batch last asked, in its order")
+        for outcome in outcomes:
+            cell = self._cells[outcome.query.item]
+            if outcome.is_answer:
+                cell.answers.append(outcome)
+                self._observations += 1
+            else:
+                cell.lost[outcome.verdict] = cell.lost.get(outcome.verdict, 0) + 1
+        self._asked = None
+
+    def results(self) -> list[ItemResult]:
+        """Return verdict, bounds and counts of each cell."""
+        return [self._result(index) for index in range(len(self._cells))]
+
+    def _is_failed(self, index: int) -> bool:
+        return self._cells[index].errors >= self._limits[index]
+
+    def _is_open(self, index: int) -> bool:
+        cell = self._cells[index]
+        return (
+            len(cell.answers) < cell.planned
+            and cell.next_number < len(cell.spec.arms)
+            and not self._is_failed(index)
+        )
+
+    def _next(self) -> list[FreshQuery]:
+        batch: list[FreshQuery] = []
+        given = [len(cell.answers) for cell in self._cells]
+        while len(batch) < self._slots:
+            wanting = [
+                index
+                for index, cell in enumerate(self._cells)
+                if self._is_open(index) and given[index] < cell.planned
+            ]
+            if not wanting:
+                break
+            index = min(wanting, key=lambda one: given[one] / self._cells[one].planned)
+            cell = self._cells[index]
+            key = cell.spec.arms[cell.next_number]
+            batch.append(FreshQuery(cell.spec.order, key, cell.next_number))
+            cell.next_number += 1
+            given[index] += 1
+        return batch
+
+    def _result(self, index: int) -> ItemResult:
+        cell = self._cells[index]
+        n = len(cell.answers)
+        is_stopped = self._is_failed(index) and n < cell.planned
+        reading = judge_cell(
+            CellCounts(cell.errors, n, is_stopped),
+            limit=float(cell.spec.settings["limit"]),
+            level=_level(cell),
+            planned=cell.planned,
+        )
+        is_open = self._is_open(index)
+        return ItemResult(
+            state="" if is_open else reading.verdict,
+            reason=""
+            if is_open
+            else "decided"
+            if is_stopped
+            else "complete"
+            if n >= cell.planned
+            else "exhausted",
+            fails=sum(one.verdict is Verdict.FAIL for one in cell.answers),
+            samples=n,
+            numbers={
+                "errors": cell.errors,
+                "invalid": sum(one.is_invalid for one in cell.answers),
+                "planned": cell.planned,
+                "low": reading.low,
+                "high": reading.high,
+                "is_stopped": is_stopped,
+                "sets": len({one.query.key for one in cell.answers}),
+                "lost": dict(sorted(cell.lost.items())),
+            },
+        )
+
+
+def _level(cell: _Cell) -> float:
+    return float(cell.spec.settings["level"])
