@@ -1,0 +1,153 @@
+"""A slice of a follow-up of test cases: batch after batch until every case is settled."""
+
+import time
+
+from django.db import transaction
+
+from searches.enums import RunState
+from searches.models import CaseSample, SearchRun
+from searches.services.case_batches import CaseBatch, answer_cases
+from searches.services.case_commits import commit_cases
+from searches.services.case_draws import NOT_ASKED
+from searches.services.case_live import LiveCases, live_cases
+from searches.services.case_settling import end_items, ending_sentence, settle_cases
+from searches.services.crashes import crash_point
+from searches.services.endings import budget_ending, outage_of
+from searches.services.follow_ups import ACCEPTS_CHANGED
+from searches.services.kept_searches import keep
+from searches.services.outages import is_unanswered, note_unanswered
+from searches.services.paid_answers import keeping_paid
+from searches.services.slice_ends import SliceEnd
+from searches.services.slices import OtherSystemError, Slice, check_same_sut
+from searches.services.spending import reserve
+from searches.services.suts import LoadedSut, load_sut
+from vlmlab.web.numbers import write_many
+
+GOES_ON = (SliceEnd.TIME_UP, SliceEnd.STOPPED, SliceEnd.PAUSED)
+
+
+class CaseSlice(Slice):
+    """A slice of a follow-up of test cases."""
+
+    live: LiveCases
+    ask_seconds = 0.0
+
+    def open(self, run: SearchRun) -> None:
+        """Replay the stored samples, unless the run is in memory."""
+        self.live = live_cases(run)
+
+    def keep(self, end: SliceEnd) -> None:
+        """Keep the run in memory if it goes on."""
+        if end in GOES_ON:
+            keep(self.live)
+
+    def end_by_state(self, run: SearchRun) -> SliceEnd | None:
+        """End when somebody else moved the run; what a cancelled one found is settled with it."""
+        if run.state != RunState.CANCELLING:
+            return super().end_by_state(run)
+        with transaction.atomic():
+            end = super().end_by_state(run)
+            end_items(run, "cancelled")
+            settle_cases(run.campaign)
+        return end
+
+    def end_by_ending(self, run: SearchRun) -> SliceEnd | None:
+        """End when a budget is used up, every case is settled, or nothing gets answered."""
+        outage = outage_of(run, last_failed=last_failed_draw)
+        if outage is not None:
+            return self.halt(outage, to=RunState.PAUSED)
+        limit = self.live.config.inference_budget
+        ending, reason = budget_ending(run, self.live.config), "time"
+        if not ending and limit is not None and run.n_inferences >= limit:
+            ending, reason = f"the budget of {write_many(limit, 'inference')} is used up.", "budget"
+        if not ending and self.ask():
+            return None
+
+        def write() -> None:
+            end_items(run, reason)
+            settle_cases(run.campaign)
+
+        return self.finish(run, ending or ending_sentence(run, self.live.results), write=write)
+
+    def ask(self) -> bool:
+        """Ask the search for its next batch, note how long it thought, and return whether there is one."""
+        started = time.monotonic()
+        has_more = bool(self.live.search.ask())
+        self.ask_seconds = time.monotonic() - started
+        return has_more
+
+    def advance(self, run: SearchRun) -> None:
+        """Answer and write one batch."""
+        started, live = time.monotonic(), self.live
+        queries, stage = live.search.ask(), live.search.stage
+        crash_point("after_ask")
+        loading = time.monotonic()
+        sut = self.same_sut(run)
+        load_seconds = time.monotonic() - loading
+        batch = answer_cases(
+            run,
+            live,
+            queries,
+            sut=sut,
+            should_stop=self.should_stop,
+            may_send=lambda calls: reserve(run, live.config, calls, lease=self.lease),
+        )
+        if is_unanswered(run, batch):
+            note_unanswered(run, batch, lease=self.lease)
+            return
+        with keeping_paid(run, batch, lease=self.lease):
+            told = time.monotonic()
+            live.search.tell([one.outcome for one in batch.samples])
+            thought = time.monotonic() - told + self.ask_seconds
+            seconds = self.seconds(batch, started=started, thought=thought, load_seconds=load_seconds)
+            commit_cases(run, live, batch, stage=stage, lease=self.lease, seconds=seconds)
+        live.step = run.step + 1
+        crash_point("after_commit")
+
+    def seconds(
+        self, batch: CaseBatch, *, started: float, thought: float, load_seconds: float
+    ) -> dict[str, float]:
+        """Return the wall times of a batch by column."""
+        return {
+            "active_seconds": time.monotonic() - started + self.ask_seconds,
+            "render_seconds": batch.render_seconds,
+            "sut_seconds": batch.sut_seconds + load_seconds,
+            "search_seconds": thought,
+        }
+
+    def same_sut(self, run: SearchRun) -> LoadedSut:
+        """Return the system of a run, loaded.
+
+        Raises:
+            OtherSystemError: it is not the one that gave the answers so far, or, where its own cases are
+                confirmed, not the one in which they were found.
+        """
+        sut = load_sut(run.sut)
+        check_same_sut(run, sut, asked_in=self.live.asked_in)
+        if run.campaign.kind == "confirm" and not run.campaign.plan.get(ACCEPTS_CHANGED):
+            self.check_found_there(run, sut)
+        return sut
+
+    def check_found_there(self, run: SearchRun, sut: LoadedSut) -> None:
+        """Make sure that the cases were found on the system as it is now, asked as it is asked now.
+
+        Raises:
+            OtherSystemError: they were not.
+        """
+        for case in self.live.cases:
+            found = case.modality_run.run.checkpoint
+            is_same = found.get("fingerprint", sut.fingerprint) == sut.fingerprint
+            if not is_same or found.get("asked_in", self.live.asked_in) != self.live.asked_in:
+                raise OtherSystemError(
+                    f"{run.sut.name} is not the system any more in which case {case.pk} was found, or it is "
+                    "asked in other words.",
+                    hint="Undo the change and resume. To ask the system as it is now, transfer the cases to "
+                    "it instead: that compares, and confirms nothing.",
+                )
+
+
+def last_failed_draw(run: SearchRun) -> tuple[str, str] | None:
+    """Return the error of the last call of a run that failed, and no verdict."""
+    failed = CaseSample.objects.filter(run=run).exclude(error="").exclude(reading_reason__in=NOT_ASKED)
+    error = failed.order_by("-step", "-position").values_list("error", flat=True).first()
+    return None if error is None else (error, "")

@@ -1,0 +1,338 @@
+"""What a follow-up of test cases asks: which cases, of which systems, with which settings."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from searches.enums import CASE_METHOD, CaseKind, FindingState, FollowUpName
+from searches.models import Campaign, FamilyMember, FollowUpItem, ModalityCase, RegressionFamily, SutRecord
+from searches.services.follow_ups import MAX_NAME, FollowUpWish, ItemWish
+from vlmlab.core.complaints import checked_settings
+from vlmlab.core.errors import VlmLabError
+from vlmlab.core.most.outcomes import FailureCriterion
+from vlmlab.core.seeding import rng_for
+from vlmlab.core.verdicts.config import ConfirmConfig, RegressConfig, TransferConfig
+from vlmlab.core.verdicts.queries import block_of
+from vlmlab.web.numbers import write_many
+
+DEFAULT_MOST = 100
+"""Cases of a campaign that are confirmed unless somebody says otherwise."""
+
+SETTLED = (FindingState.CONFIRMED, FindingState.REFUTED)
+
+
+def suspected_cases(
+    campaign: Campaign, *, criterion: FailureCriterion = FailureCriterion.C1
+) -> QuerySet[ModalityCase]:
+    """Return the returned cases of a campaign that fail and that no fresh draw has settled.
+
+    By the first criterion these are the failures: wrong boxes on an input that is close enough to the clean
+    one. The others take in empty, or unreadable, answers.
+    """
+    statuses = [status.value for status in criterion.failing_statuses]
+    return ModalityCase.objects.filter(
+        Q(is_failure=True) | Q(status__in=statuses, is_faithful=True),
+        modality_run__campaign=campaign,
+        kind=CaseKind.RETURNED,
+        state=FindingState.SUSPECTED,
+    )
+
+
+def chosen_cases(
+    campaign: Campaign, *, most: int | None = DEFAULT_MOST, criterion: FailureCriterion = FailureCriterion.C1
+) -> list[ModalityCase]:
+    """Return the cases of a campaign to follow up: all, or ``most`` dealt over its cells.
+
+    A cell is a system, a scene type and a regime. Cells take turns; within one, chance decides, seeded by the
+    campaign. So nothing about the answers chooses, and a cell with few failures is not forgotten.
+
+    Args:
+        campaign: the modality campaign.
+        most: how many at most; None for all.
+        criterion: what counts as a failure.
+    """
+    rows = suspected_cases(campaign, criterion=criterion)
+    cells: dict[tuple[int, str, str], list[int]] = defaultdict(list)
+    places = ("modality_run__sut_id", "modality_run__stratum", "modality_run__regime", "pk")
+    for sut, stratum, regime, pk in rows.order_by(*places).values_list(*places):
+        cells[sut, stratum, regime].append(pk)
+    if most is not None and sum(map(len, cells.values())) > most:
+        _shuffle(cells, seed=int(campaign.plan.get("seed", 0)))
+        cells = _dealt(cells, most)
+    wanted = [pk for pks in cells.values() for pk in pks]
+    return list(rows.filter(pk__in=wanted).select_related("modality_run__sut__api_key").order_by("pk"))
+
+
+def confirm_cases_wish(
+    source: Campaign | Sequence[ModalityCase],
+    *,
+    most: int | None = DEFAULT_MOST,
+    criterion: FailureCriterion = FailureCriterion.C1,
+    values: Mapping[str, Any] | None = None,
+    name: str = "",
+) -> FollowUpWish:
+    """Return the wish to confirm cases by fresh draws, each on the system on which it was found.
+
+    The first confirmation of a whole campaign is its family: its size is fixed here, before the first draw,
+    and it has the larger part of the false discovery rate. Cases chosen one by one, and what a second
+    confirmation of the campaign takes up, stand in the line of later suspects, which has the rest.
+
+    Args:
+        source: a modality campaign, or cases of one.
+        most: of a campaign, how many cases at most.
+        criterion: what counts as a failure.
+        values: settings that differ from those of ``ConfirmConfig``.
+        name: "" for one that says what is done.
+
+    Raises:
+        VlmLabError: there is nothing to confirm, cases are of several campaigns or settled already, or a
+            setting is out of range.
+    """
+    if isinstance(source, Campaign):
+        campaign, is_family = source, not confirmations_of(source).exists()
+        cases = chosen_cases(campaign, most=most, criterion=criterion)
+        if not cases:
+            raise VlmLabError(
+                "No case of this campaign waits to be confirmed.",
+                hint="Only failures are confirmed: wrong boxes on an input close to the clean one.",
+            )
+    else:
+        cases, is_family = list(source), False
+        campaign = _only_campaign(cases)
+        _check_open(cases)
+    slots = int(campaign.config.get("slots", ConfirmConfig().slots))
+    settings = {"slots": slots, "family_size": len(cases)} | dict(values or {})
+    if settings.get("protocol", "sequential") != "sequential":
+        raise VlmLabError(
+            "Test cases are confirmed sequentially; the paper's re-test is one of concept sets.",
+            field="protocol",
+        )
+    start = 0
+    if not is_family:
+        before, found = _later_so_far(campaign)
+        start = before + 1
+        settings |= {"later_index": start, "later_discoveries": found}
+    config = checked_settings(ConfirmConfig, settings)
+    places: dict[int, dict[str, Any]] = {}
+    for index, case in enumerate(cases):
+        places[case.pk] = {"criterion": criterion.value} | ({"place": start + index} if start else {})
+    return FollowUpWish(
+        kind="confirm",
+        config=config,
+        domain_ref="",
+        items=_by_own_system(cases, places),
+        name=name or _name("Confirmation", campaign, cases, source),
+        follows=campaign,
+        method=CASE_METHOD,
+    )
+
+
+def transfer_cases_wish(
+    cases: Sequence[ModalityCase],
+    targets: Sequence[SutRecord],
+    *,
+    draws: int = 0,
+    has_random: bool = True,
+    criterion: FailureCriterion = FailureCriterion.C1,
+    values: Mapping[str, Any] | None = None,
+    name: str = "",
+) -> FollowUpWish:
+    """Return the wish to show cases to other systems: the very input, where each is right without it.
+
+    Args:
+        cases: of one or more campaigns.
+        targets: systems to ask; one on which a case was found shows whether it fails again.
+        draws: fresh draws of each case beside its own input.
+        has_random: also ask a random strategy on the same budget, for how often a system fails unprovoked.
+        criterion: what counts as a failure.
+        values: settings that differ from those of ``TransferConfig``.
+        name: "" for one that says what is done.
+
+    Raises:
+        VlmLabError: nothing is chosen, or a setting is out of range.
+    """
+    if not cases:
+        raise VlmLabError("No test case is chosen.", hint="Choose at least one failing case.", field="cases")
+    if not targets:
+        raise VlmLabError("No system is chosen.", hint="Choose at least one to ask.", field="suts")
+    campaigns = {case.modality_run.campaign_id: case.modality_run.campaign for case in cases}
+    follows = next(iter(campaigns.values())) if len(campaigns) == 1 else None
+    settings = {"scenes": max(1, draws), "random_sets": len(cases) if has_random else 0}
+    config = checked_settings(TransferConfig, settings | dict(values or {}))
+    wishes = [
+        _item(case, {"draws": draws, "random": has_random, "criterion": criterion.value}) for case in cases
+    ]
+    return FollowUpWish(
+        kind="transfer",
+        config=config,
+        domain_ref="",
+        items=[(target, wishes) for target in targets],
+        name=name or _name("Transfer", follows, cases, follows),
+        follows=follows,
+        method=CASE_METHOD,
+        accepts_changed_system=True,
+    )
+
+
+def regress_cases_wish(
+    family: RegressionFamily,
+    *,
+    config: RegressConfig,
+    suts: Sequence[SutRecord],
+    name: str = "",
+    spec: Mapping[str, Any] | None = None,
+    run_seed: int | None = None,
+    criterion: FailureCriterion = FailureCriterion.C1,
+) -> FollowUpWish:
+    """Return the wish to show the pinned cases of a family to systems, all of them the same inputs.
+
+    With one scene a case, each is shown its own input only. With more, it is shown its own input and as many
+    fresh draws, and the draws are what is compared: with its own input the baseline was found wrong, so it
+    looks better there the second time.
+
+    Args:
+        family: what is pinned.
+        config: settings; ``scenes`` says how many inputs a case is compared on.
+        suts: baseline and candidate.
+        name: "" for that of the family.
+        spec: what is stored of where it started from.
+        run_seed: where draws come from; None for draws that nothing was asked on before.
+        criterion: what counts as a failure.
+
+    Raises:
+        VlmLabError: no pinned case is left.
+    """
+    members = [one for one in family.members.select_related("case").order_by("order") if one.case is not None]
+    if not members:
+        raise VlmLabError(
+            f"No test case of “{family.name}” is left.",
+            hint="Their campaigns were deleted. Pin others.",
+            field="family",
+        )
+    draws = config.scenes if config.scenes > 1 else 0
+    wishes = [_pinned(member, draws=draws, criterion=criterion) for member in members]
+    return FollowUpWish(
+        kind="regress",
+        config=config,
+        domain_ref="",
+        items=[(sut, wishes) for sut in suts],
+        name=(name or family.name)[:MAX_NAME],
+        family=family,
+        spec=dict(spec or {}),
+        run_seed=run_seed,
+        method=CASE_METHOD,
+        accepts_changed_system=True,
+    )
+
+
+def confirmations_of(campaign: Campaign) -> QuerySet[Campaign]:
+    """Return the confirmations of whole campaigns: those that fixed a family."""
+    rows = Campaign.objects.filter(follows=campaign, method=CASE_METHOD, kind=FollowUpName.CONFIRM)
+    return rows.filter(config__later_index=None)
+
+
+def most_answers(wish: FollowUpWish) -> int:
+    """Return the most answers that a follow-up of cases can take."""
+    total = 0
+    for _, wishes in wish.items:
+        for one in wishes:
+            if isinstance(wish.config, ConfirmConfig):
+                total += 1 + wish.config.max_samples
+            else:
+                total += 2 + bool(one.settings.get("random")) + int(one.settings.get("draws", 0))
+    budget = wish.config.inference_budget
+    return total if budget is None else min(total, budget * len(wish.items))
+
+
+def _shuffle(cells: dict[tuple[int, str, str], list[int]], *, seed: int) -> None:
+    for (sut, stratum, regime), pks in cells.items():
+        rng_for(seed, "confirm", sut, stratum, regime).shuffle(pks)
+
+
+def _dealt(cells: dict[tuple[int, str, str], list[int]], most: int) -> dict[tuple[int, str, str], list[int]]:
+    """Return ``most`` of the cases, the cells taking turns."""
+    taken: dict[tuple[int, str, str], list[int]] = defaultdict(list)
+    left = most
+    for turn in range(max(map(len, cells.values()))):
+        for cell, pks in cells.items():
+            if left and turn < len(pks):
+                taken[cell].append(pks[turn])
+                left -= 1
+    return taken
+
+
+def _only_campaign(cases: Sequence[ModalityCase]) -> Campaign:
+    if not cases:
+        raise VlmLabError("No test case is chosen.", hint="Choose at least one.", field="cases")
+    campaigns = {case.modality_run.campaign_id: case.modality_run.campaign for case in cases}
+    if len(campaigns) > 1:
+        raise VlmLabError(
+            "These cases are of several campaigns.",
+            hint="Confirm those of one campaign together: its error rate is held over them.",
+            field="cases",
+        )
+    return next(iter(campaigns.values()))
+
+
+def _check_open(cases: Sequence[ModalityCase]) -> None:
+    for case in cases:
+        if case.state in SETTLED:
+            raise VlmLabError(
+                f"Case {case.pk} is {case.get_state_display().lower()} already.",
+                hint="Evidence is taken once; transfer the case to ask it again.",
+            )
+        if not case.is_failure:
+            raise VlmLabError(
+                f"Case {case.pk} is no failure, so there is nothing to confirm.",
+                hint="A failure is wrong boxes on an input that is close enough to the clean one.",
+            )
+    waiting = FollowUpItem.objects.filter(
+        case__in=[case.pk for case in cases],
+        campaign__kind=FollowUpName.CONFIRM,
+        campaign__runs__state__in=("queued", "running", "paused", "cancelling"),
+    )
+    pk = waiting.values_list("case_id", flat=True).first()
+    if pk is not None:
+        raise VlmLabError(f"Case {pk} is being confirmed already.", hint="Open the follow-up to see it.")
+
+
+def _later_so_far(campaign: Campaign) -> tuple[int, int]:
+    """Return how many later suspects of a campaign there were, and how many of them were confirmed."""
+    later = FollowUpItem.objects.filter(
+        campaign__follows=campaign, campaign__method=CASE_METHOD, campaign__kind=FollowUpName.CONFIRM
+    ).exclude(campaign__config__later_index=None)
+    return later.count(), later.filter(state=FindingState.CONFIRMED).count()
+
+
+def _by_own_system(
+    cases: Sequence[ModalityCase], settings: Mapping[int, Mapping[str, Any]]
+) -> list[tuple[SutRecord, list[ItemWish]]]:
+    by_sut: dict[int, tuple[SutRecord, list[ItemWish]]] = {}
+    for case in cases:
+        sut = case.modality_run.sut
+        by_sut.setdefault(sut.pk, (sut, []))[1].append(_item(case, settings[case.pk]))
+    return list(by_sut.values())
+
+
+def _item(case: ModalityCase, settings: Mapping[str, Any]) -> ItemWish:
+    return ItemWish(case=case, block=case_block(case), settings=settings)
+
+
+def case_block(case: ModalityCase) -> str:
+    """Return what the draws of a case are seeded by; the same for every system."""
+    return block_of("case", str(case.pk))
+
+
+def _pinned(member: FamilyMember, *, draws: int, criterion: FailureCriterion) -> ItemWish:
+    assert member.case is not None
+    settings = {"draws": draws, "criterion": criterion.value}
+    return ItemWish(case=member.case, member=member, block=case_block(member.case), settings=settings)
+
+
+def _name(what: str, campaign: Campaign | None, cases: Sequence[ModalityCase], source: object) -> str:
+    if isinstance(source, Campaign) or len(cases) > 1:
+        of = campaign.name if campaign else write_many(len(cases), "case")
+        return f"{what} of {of}"[:MAX_NAME]
+    return f"{what} of case {cases[0].pk}"
