@@ -59,6 +59,7 @@ def test_a_transfer_asks_the_clean_picture_then_the_input_of_each_case():
     assert (first.state, first.fails, first.samples) == ("fails", 1, 1)
     assert (second.state, second.fails, second.samples) == ("holds", 0, 1)
     assert first.numbers["parts"] == {"clean": "pass", "exact": "fail"}
+    assert (first.numbers["numbers"], first.numbers["arms"][0]["outcomes"]) == ([0], "F")
 
 
 def test_a_case_whose_clean_picture_is_answered_wrongly_is_asked_nothing_further():
@@ -71,6 +72,18 @@ def test_a_case_whose_clean_picture_is_answered_wrongly_is_asked_nothing_further
     lost, kept = search.results()
     assert (lost.state, lost.reason, lost.samples) == ("ineligible", "clean", 0)
     assert (kept.state, kept.numbers["fresh"]) == ("holds", {"fails": 0, "n": 2})
+    assert (kept.numbers["numbers"], kept.numbers["arms"][0]["outcomes"]) == ([0, 1], "PP")
+    assert "arms" not in lost.numbers
+
+
+def test_where_no_draw_is_new_the_input_itself_stands_for_the_case():
+    search = case_search("regress", RegressConfig(), items=cases(1, draws=2), run_seed=1)
+
+    run(search, {(0, Part.EXACT): [FAIL], (0, Part.FRESH): [UNMADE] * 6})
+
+    (result,) = search.results()
+    assert (result.state, result.numbers["fresh"]) == ("fails", {"fails": 0, "n": 0})
+    assert (result.numbers["numbers"], result.numbers["arms"][0]["outcomes"]) == ([0], "F")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Follow-ups of MoST test cases: the input as it was, the picture without a perturbation, and fresh draws.
 
-A test case is a strategy on a seed image. Its operators can be drawn anew at the same severities: a fresh draw.
-A follow-up of cases first asks fixed inputs (the parts), then hands the rest to a search over fresh draws.
+A test case is a strategy on a seed image. Its operators can be drawn anew at the same severities: a fresh
+draw. A follow-up of cases first asks fixed inputs (the parts), then hands the rest to a search over draws.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from vlmlab.core.revelio.types import Verdict
 from vlmlab.core.verdicts.config import FollowUpConfig
-from vlmlab.core.verdicts.fixed import FixedDesignSearch
+from vlmlab.core.verdicts.fixed import FixedDesignSearch, arm_counts
 from vlmlab.core.verdicts.follow_ups import FOLLOW_UPS
 from vlmlab.core.verdicts.queries import FollowUpSearch, FreshOutcome, FreshQuery, ItemResult, ItemSpec
 
@@ -172,7 +172,13 @@ class CaseSearch:
         self._asked = None
 
     def results(self) -> list[ItemResult]:
-        """Return what is known of each case; ``numbers`` has ``parts`` and what its draws say."""
+        """Return what is known of each case.
+
+        ``numbers`` has ``parts``, how each fixed input was answered, and what the draws say. Where the state
+        of a case is not that of its draws, ``numbers`` and ``arms`` are those of a fixed design: over the
+        draws, or over the one input of the case where nothing was drawn; ``fails`` and ``samples`` are of
+        that one input.
+        """
         drawn = self._fresh.results() if self._fresh is not None else []
         by_case = dict(zip(self._eligible, drawn, strict=True))
         return [self._result(case, by_case.get(at)) for at, case in enumerate(self._cases)]
@@ -215,10 +221,12 @@ class CaseSearch:
             if drawn is None:
                 return ItemResult("", "", 0, 0, numbers)
             return replace(drawn, numbers=numbers)
+        exact = case.answer(Part.EXACT)
         if drawn is not None:
             numbers["fresh"] = {"fails": drawn.fails, "n": drawn.samples}
+        if exact is not None and (drawn is None or not drawn.samples):
+            numbers |= {"numbers": [0], "arms": [arm_counts((), "", [exact])]}
         state, reason = self._fixed_state(case, drawn)
-        exact = case.answer(Part.EXACT)
         fails = int(exact is not None and exact.verdict is Verdict.FAIL)
         return ItemResult(state, reason, fails, int(exact is not None), numbers)
 
