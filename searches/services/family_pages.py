@@ -14,6 +14,7 @@ from searches.models import (
     FamilyMember,
     FollowUpSource,
     RegressionFamily,
+    SearchRun,
     SutRecord,
 )
 
@@ -118,8 +119,6 @@ def regression_lines(sources: Sequence[FollowUpSource]) -> list[RegressionLine]:
         {pk for one in sources for pk in (one.spec.get("baseline"), one.spec.get("candidate")) if pk}
     )
     states: dict[int, list[str]] = {}
-    from searches.models import SearchRun
-
     rows = SearchRun.objects.filter(campaign__in=[one.campaign_id for one in sources]).order_by()
     for campaign_id, state in rows.values_list("campaign_id", "state"):
         states.setdefault(campaign_id, []).append(state)
@@ -156,5 +155,5 @@ def _history(member: FamilyMember, sources: Sequence[FollowUpSource]) -> tuple[t
         modes: dict[str, Any] = source.spec.get("modes", {})
         one = modes.get(str(member.pk))
         if one:
-            found.append((source.campaign_id, str(one[0]), str(one[1])))
+            found.append((source.campaign_id, str(one["verdict"]), str(one["sentence"])))
     return tuple(found)

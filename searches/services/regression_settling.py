@@ -1,0 +1,54 @@
+"""Keeps the verdict of a regression that has ended, for lists; a canary that failed goes to the log."""
+
+import logging
+from collections.abc import Iterable
+
+from django.db import transaction
+
+from searches.enums import FINAL_STATES
+from searches.models import Campaign, Canary, FollowUpSource, SearchRun
+from searches.services.regressions import regression_page
+
+logger = logging.getLogger(__name__)
+
+
+@transaction.atomic
+def settle_regression(campaign: Campaign) -> None:
+    """Keep the verdict of a regression whose runs have ended, for lists; a failed canary goes to the log."""
+    source = FollowUpSource.objects.select_for_update().filter(campaign=campaign).first()
+    if source is None:
+        return
+    page = regression_page(campaign)
+    if not page.is_final:
+        return
+    was = source.spec.get("verdict", "")
+    modes = {
+        str(line.old_item.member_id): {
+            "verdict": line.verdict,
+            "sentence": line.sentence,
+            "old": line.counts.first,
+            "new": line.counts.second,
+            "n": line.counts.n,
+        }
+        for line in page.modes
+        if line.old_item.member_id
+    }
+    source.spec = dict(source.spec) | {"verdict": page.verdict, "counts": page.tally, "modes": modes}
+    source.save(update_fields=["spec"])
+    if page.verdict == "fail" and was != "fail":
+        canary = Canary.objects.filter(last_campaign=campaign).first()
+        if canary is not None:
+            logger.warning("canary %s: %s", canary, page.sentence)
+
+
+def settle_ended(sources: Iterable[FollowUpSource]) -> None:
+    """Keep the verdicts of regressions that ended and have none yet (their last run failed, say)."""
+    waiting = [one for one in sources if not one.spec.get("verdict")]
+    live = set(
+        SearchRun.objects.filter(campaign__in=[one.campaign_id for one in waiting])
+        .exclude(state__in=FINAL_STATES)
+        .values_list("campaign_id", flat=True)
+    )
+    for one in waiting:
+        if one.campaign_id not in live:
+            settle_regression(one.campaign)
