@@ -3,33 +3,25 @@
 import time
 from collections.abc import Callable, Sequence
 
-from django.conf import settings
-
-from searches.enums import CONCEPT_METHOD, MODALITY_METHOD, RunState
+from searches.enums import CONCEPT_METHOD, FOLLOW_UP_METHOD, MODALITY_METHOD, RunState
 from searches.models import SearchRun
-from searches.services.batches import Batch, answer_batch
-from searches.services.commits import commit_batch, keep_pictures, question_words
-from searches.services.crashes import crash_point
+from searches.services.batches import Batch
+from searches.services.commits import commit_batch, keep_pictures
 from searches.services.endings import budget_ending, natural_ending, outage_of
+from searches.services.follow_up_slice import FollowUpSlice
 from searches.services.leases import Lease
 from searches.services.live import LiveSearch, keep, live_search
 from searches.services.modality_slice import ModalitySlice
-from searches.services.outages import is_unanswered, note_unanswered
 from searches.services.paid_answers import keeping_paid
-from searches.services.prerender import withdraw
 from searches.services.retries import commit_retry, failed_calls, finish_retry, queries_of
+from searches.services.scene_slice import SceneSlice
 from searches.services.slice_ends import SliceEnd, halt
-from searches.services.slices import Slice, check_same_sut, never, work_through
-from searches.services.spending import reserve
-from searches.services.suts import LoadedSut, asking_of, load_sut
+from searches.services.slices import Slice, never, work_through
 from searches.services.tallies import tally_batch
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.types import Outcome, Query
 
 __all__ = ["SLICES", "ConceptSlice", "SliceEnd", "advance_run", "never"]
-
-GOES_ON_ELSEWHERE = (SliceEnd.TIME_UP, SliceEnd.LEASE_LOST, SliceEnd.DATABASE_ERROR)
-"""Ends after which what rendering workers draw ahead is still wanted, or nobody can say."""
 
 
 def advance_run(
@@ -62,11 +54,10 @@ def advance_run(
     return end
 
 
-class ConceptSlice(Slice):
+class ConceptSlice(SceneSlice):
     """A slice of a search over concept sets."""
 
     live: LiveSearch
-    ask_seconds = 0.0
 
     def open(self, run: SearchRun) -> None:
         """Replay the stored samples, unless the search is in memory."""
@@ -75,11 +66,6 @@ class ConceptSlice(Slice):
     def keep(self, end: SliceEnd) -> None:
         """Keep the search; a finished one whose failed calls are asked again needs it, too."""
         keep(self.live)
-
-    def tidy(self, end: SliceEnd) -> None:
-        """Take back what was to be drawn ahead, once nobody goes on with the run."""
-        if end not in GOES_ON_ELSEWHERE:
-            withdraw(self.lease.run_id)
 
     def end_by_ending(self, run: SearchRun) -> SliceEnd | None:
         """End when a budget is used up, the search has nothing left to ask, or nothing gets answered."""
@@ -93,56 +79,31 @@ class ConceptSlice(Slice):
 
     def advance(self, run: SearchRun) -> None:
         """Answer and write one batch, of the search or of failed calls."""
-        started = time.monotonic()
         if run.is_retrying_call_errors:
-            self.retry(run, started)
-            return
-        queries = self.live.search.ask()
-        crash_point("after_ask")
-        loading = time.monotonic()
-        sut = _same_sut(run)
-        load_seconds = time.monotonic() - loading
-        batch = self.answer(run, queries, sut=sut)
-        if is_unanswered(run, batch):
-            note_unanswered(run, batch, lease=self.lease)
-            return
-        with keeping_paid(run, batch, lease=self.lease):
-            self.write(run, batch, started=started, load_seconds=load_seconds)
+            self.retry(run, time.monotonic())
+        else:
+            super().advance(run)
 
-    def write(self, run: SearchRun, batch: Batch, *, started: float, load_seconds: float) -> None:
-        """Tell the search what a batch brought and write it."""
-        live = self.live
-        kept = keep_pictures(run, batch, settings.KEPT_PICTURES)
-        told = time.monotonic()
-        live.search.tell([Outcome(one.record.query, one.record.verdict) for one in batch.samples])
-        tally_batch(live, batch)
-        seconds = {
-            "active_seconds": time.monotonic() - started + self.ask_seconds,
-            "render_seconds": batch.render_seconds,
-            "sut_seconds": batch.sut_seconds + load_seconds,
-            "search_seconds": time.monotonic() - told + self.ask_seconds,
-        }
-        commit_batch(run, live, batch, lease=self.lease, seconds=seconds, kept=len(kept))
-        live.step = run.step + 1
-        crash_point("after_commit")
+    def tell(self, queries: Sequence[Query], batch: Batch) -> None:
+        """Tell the search what a batch brought, and count it in memory."""
+        self.live.search.tell([Outcome(one.record.query, one.record.verdict) for one in batch.samples])
+        tally_batch(self.live, batch)
 
-    def answer(self, run: SearchRun, queries: Sequence[Query], *, sut: LoadedSut) -> Batch:
-        """Answer a batch if its calls fit into every spending limit."""
-        return answer_batch(
-            run,
-            self.live,
-            queries,
-            sut=sut,
-            should_stop=self.should_stop,
-            may_send=lambda calls: reserve(run, self.live.config, calls, lease=self.lease),
-        )
+    def commit(
+        self,
+        run: SearchRun,
+        queries: Sequence[Query],
+        batch: Batch,
+        *,
+        seconds: dict[str, float],
+        kept: int,
+    ) -> None:
+        """Write a batch that was told; all of it or nothing.
 
-    def ask(self) -> Sequence[Query]:
-        """Ask the search for its next batch and note how long it thought."""
-        started = time.monotonic()
-        queries = self.live.search.ask()
-        self.ask_seconds = time.monotonic() - started
-        return queries
+        Raises:
+            LeaseLost: the claim does not hold any more; nothing was written.
+        """
+        commit_batch(run, self.live, batch, lease=self.lease, seconds=seconds, kept=kept)
 
     def retry(self, run: SearchRun, started: float) -> None:
         """Ask the next failed calls again, or note that all were asked."""
@@ -151,7 +112,7 @@ class ConceptSlice(Slice):
         if not samples:
             finish_retry(run, self.lease)
         else:
-            sut = _same_sut(run)
+            sut = self.same_sut(run)
             batch = self.answer(run, queries_of(samples), sut=sut)
             with keeping_paid(run, batch, lease=self.lease):
                 keep_pictures(run, batch, 0)
@@ -164,15 +125,8 @@ class ConceptSlice(Slice):
         live.step = run.step + 1
 
 
-SLICES: dict[str, type[Slice]] = {CONCEPT_METHOD: ConceptSlice, MODALITY_METHOD: ModalitySlice}
-
-
-def _same_sut(run: SearchRun) -> LoadedSut:
-    """Return the system of a run, loaded.
-
-    Raises:
-        OtherSystemError: it is not the one that gave the answers so far.
-    """
-    sut = load_sut(run.sut)
-    check_same_sut(run, sut, asked_in=question_words(asking_of(run.sut)))
-    return sut
+SLICES: dict[str, type[Slice]] = {
+    CONCEPT_METHOD: ConceptSlice,
+    MODALITY_METHOD: ModalitySlice,
+    FOLLOW_UP_METHOD: FollowUpSlice,
+}

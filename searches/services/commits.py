@@ -299,7 +299,7 @@ def answer_columns(one: AnsweredSample) -> dict[str, Any]:
         "answered_action": record.answered_action,
         "direction": record.direction,
         "reason_text": record.reason_text,
-        "statements": _said(one),
+        "statements": said_of(one),
         "collision": asdict(record.collision) if record.collision else {},
         "latency_ms": reply.latency_ms,
         "input_tokens": reply.input_tokens,
@@ -314,7 +314,7 @@ def answer_columns(one: AnsweredSample) -> dict[str, Any]:
     }
 
 
-def _said(one: AnsweredSample) -> list[dict[str, Any]]:
+def said_of(one: AnsweredSample) -> list[dict[str, Any]]:
     """Return what was said of the statements before the question; nothing was where no reply was read."""
     statements = one.prepared.statements
     said = one.record.said or (None,) * len(statements)

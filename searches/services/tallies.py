@@ -91,23 +91,33 @@ def count_by_expected(
     by_expected: dict[str, dict[str, int]], records: Sequence[SampleRecord], live: LiveSearch
 ) -> dict[str, dict[str, int]]:
     """Return the counters by expected answer: answers so far plus these, sets as they stand now."""
-    counted = {
-        action: {"answers": row["answers"], "fails": row["fails"], "invalid": row["invalid"]}
-        for action, row in by_expected.items()
-    }
-    blank = {"answers": 0, "fails": 0, "invalid": 0}
-    for one in records:
-        row = counted.setdefault(one.expected_action, dict(blank))
-        row["answers"] += one.verdict in (Verdict.PASS, Verdict.FAIL)
-        row["fails"] += one.verdict == Verdict.FAIL
-        row["invalid"] += one.is_invalid
-    for row in counted.values():
-        row.update(decided=0, modes=0)
+    counted = count_answers(by_expected, records)
     for tally in live.tallies.values():
-        row = counted.setdefault(tally.expected_action, {**blank, "decided": 0, "modes": 0})
+        row = counted.setdefault(tally.expected_action, blank_counts())
         row["decided"] += tally.status in DECIDED
         row["modes"] += tally.status == TrialStatus.DECIDED_FAIL
     return counted
+
+
+def count_answers(
+    by_expected: dict[str, dict[str, int]], records: Sequence[SampleRecord]
+) -> dict[str, dict[str, int]]:
+    """Return answers by expected answer, those so far plus these; what was decided is to be counted anew."""
+    counted = {
+        action: blank_counts() | {"answers": row["answers"], "fails": row["fails"], "invalid": row["invalid"]}
+        for action, row in by_expected.items()
+    }
+    for one in records:
+        row = counted.setdefault(one.expected_action, blank_counts())
+        row["answers"] += one.verdict in (Verdict.PASS, Verdict.FAIL)
+        row["fails"] += one.verdict == Verdict.FAIL
+        row["invalid"] += one.is_invalid
+    return counted
+
+
+def blank_counts() -> dict[str, int]:
+    """Return the counters of an expected answer of which nothing is known."""
+    return {"answers": 0, "fails": 0, "invalid": 0, "decided": 0, "modes": 0}
 
 
 def set_counters(live: LiveSearch) -> dict[str, int]:

@@ -168,7 +168,7 @@ def test_a_database_error_frees_the_run_for_another_worker(monkeypatch):
 def test_a_bug_fails_the_run_with_a_reference_and_a_resume_ends_well(monkeypatch):
     run = start_run(inference_budget=40)
     with monkeypatch.context() as patch:
-        patch.setattr(advancing, "keep_pictures", lambda *args: 1 / 0)
+        patch.setattr("searches.services.scene_slice.keep_pictures", lambda *args: 1 / 0)
 
         assert advance(run) == SliceEnd.FAILED
 

@@ -147,7 +147,7 @@ def remote_run(monkeypatch, provider, *, waits=None, **config):
     sleep = [].append if waits is None else waits.append
     engine = RemoteSut(provider, params_of(sut), context=context, sleep=sleep)
     loaded = LoadedSut(sut.pk, sut.slug, {}, engine, engine.info.fingerprint, threading.Lock())
-    monkeypatch.setattr(advancing, "load_sut", lambda record: loaded)
+    monkeypatch.setattr("searches.services.scene_slice.load_sut", lambda record: loaded)
     return start_run(sut, inference_budget=16, **config)
 
 

@@ -5,7 +5,6 @@ from django.db.models import Sum
 
 from searches.enums import RunState
 from searches.models import CachedReply, SearchRun, SpendDay, SutRecord
-from searches.services import advance as advancing
 from searches.services.advance import SliceEnd
 from searches.services.blobs import StorageError
 from searches.services.call_costs import Prompted
@@ -93,7 +92,7 @@ def test_a_run_paused_in_its_batch_is_let_go_when_the_batch_is_written(monkeypat
 def test_a_batch_that_finds_no_room_on_the_disk_is_not_paid_twice(monkeypatch):
     run = start_run(scripted(price_usd=0.01), inference_budget=8)
     with monkeypatch.context() as patch:
-        patch.setattr(advancing, "keep_pictures", _raise(StorageError("The disk is full.")))
+        patch.setattr("searches.services.scene_slice.keep_pictures", _raise(StorageError("The disk is full.")))
         advance(run)
     assert (run.state, run.step, run.n_calls, CachedReply.objects.count()) == (RunState.PAUSED, 0, 8, 8)
 

@@ -268,7 +268,7 @@ def test_nothing_is_left_to_draw_when_a_run_halts(source, two_renderers, monkeyp
     def fail(*_arguments, **_options):
         raise error
 
-    monkeypatch.setattr("searches.services.advance.answer_batch", fail)
+    monkeypatch.setattr("searches.services.scene_slice.answer_batch", fail)
     assert advance(run) in (SliceEnd.PAUSED, SliceEnd.FAILED)
 
     assert not render_jobs().exists()
@@ -287,7 +287,7 @@ def test_a_worker_that_has_lost_its_run_leaves_the_wishes_of_the_one_that_has_it
 
     # The connection holds the transaction of this test.
     monkeypatch.setattr("searches.services.slice_ends.connection.close", lambda: None)
-    monkeypatch.setattr("searches.services.advance.answer_batch", fail)
+    monkeypatch.setattr("searches.services.scene_slice.answer_batch", fail)
     advance(run)
 
     assert wanted

@@ -1,0 +1,76 @@
+"""A slice of a follow-up: fresh scenes of what a search suspects, until it is settled or a limit says stop."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from searches.enums import RunState
+from searches.models import SearchRun
+from searches.services.batches import Batch
+from searches.services.endings import outage_of
+from searches.services.follow_up_commits import commit_fresh, outcomes_of, tally_fresh
+from searches.services.follow_up_endings import close_items, ending_of, limit_ending
+from searches.services.follow_up_live import LiveFollowUp, live_follow_up
+from searches.services.follow_up_systems import check_found_system
+from searches.services.kept_searches import keep
+from searches.services.scene_slice import SceneSlice
+from searches.services.slice_ends import SliceEnd
+from searches.services.suts import LoadedSut
+from vlmlab.core.verdicts.queries import FreshQuery
+
+GOES_ON = (SliceEnd.TIME_UP, SliceEnd.STOPPED, SliceEnd.PAUSED)
+
+
+class FollowUpSlice(SceneSlice):
+    """A slice of a follow-up of concept sets."""
+
+    live: LiveFollowUp
+
+    def open(self, run: SearchRun) -> None:
+        """Replay the stored samples, unless the search is in memory."""
+        self.live = live_follow_up(run)
+
+    def keep(self, end: SliceEnd) -> None:
+        """Keep the search in memory if the run goes on."""
+        if end in GOES_ON:
+            keep(self.live)
+
+    def end_by_ending(self, run: SearchRun) -> SliceEnd | None:
+        """End when everything is settled, a limit is reached, or nothing gets answered."""
+        outage = outage_of(run)
+        if outage is not None:
+            return self.halt(outage, to=RunState.PAUSED)
+        reason, ending = limit_ending(run, self.live)
+        if not ending:
+            reason, ending = ending_of(run, self.live, self.ask())
+        return self.finish(run, ending, write=partial(close_items, run.pk, reason)) if ending else None
+
+    def tell(self, queries: Sequence[FreshQuery], batch: Batch) -> None:
+        """Tell the search what a batch brought, and count it in memory."""
+        tally_fresh(self.live, queries, batch)
+        self.live.search.tell(outcomes_of(queries, batch))
+
+    def commit(
+        self,
+        run: SearchRun,
+        queries: Sequence[FreshQuery],
+        batch: Batch,
+        *,
+        seconds: dict[str, float],
+        kept: int,
+    ) -> None:
+        """Write a batch that was told; all of it or nothing.
+
+        Raises:
+            LeaseLost: the claim does not hold any more; nothing was written.
+        """
+        commit_fresh(run, self.live, queries, batch, lease=self.lease, seconds=seconds, kept=kept)
+
+    def same_sut(self, run: SearchRun) -> LoadedSut:
+        """Return the system of a run, loaded.
+
+        Raises:
+            OtherSystemError: it is not the one that gave the answers so far, or whose failures are tested.
+        """
+        sut = super().same_sut(run)
+        check_found_system(run, sut)
+        return sut
