@@ -13,7 +13,9 @@ from django.db.models.functions import Now
 from searches.enums import JobKind, Queue, RunState
 from searches.models import (
     Campaign,
+    Canary,
     Dataset,
+    Experiment,
     Job,
     ModalityCase,
     Sample,
@@ -25,6 +27,7 @@ from searches.models import (
 from searches.services import (
     calibrations,
     dataset_making,
+    experiments,
     follow_ups,
     jobs,
     modality_campaigns,
@@ -38,8 +41,10 @@ from searches.services import (
 )
 from searches.services.datasets import Recipe
 from searches.services.domain_store import find_domain
+from searches.services.experiments import ExperimentWish
 from searches.services.follow_ups import FollowUpWish
 from searches.services.job_queue import start_job as start_queued
+from searches.services.regression_wishes import regression_wish
 from searches.services.seed_imports import SeedWish
 from searches.services.seed_plans import SeedPlan
 from searches.services.source_checks import check_launch, check_pictures
@@ -166,6 +171,48 @@ def start_follow_up(wish: FollowUpWish, *, by: User | None) -> Campaign:
             return twin
         campaign = follow_ups.create_follow_up(wish, by=by)
         _wake_for_campaign(campaign)
+    return campaign
+
+
+def start_experiment(wish: ExperimentWish, *, by: User | None) -> Experiment:
+    """Store an experiment with all its campaigns and wake workers; a second click finds the first one's.
+
+    Raises:
+        VlmLabError: see ``experiments.create_experiment``, or its pictures cannot be had.
+    """
+    domain = find_domain(wish.spec.domain)
+    by_size = {arm.config.max_set_size: arm.config for arm in wish.spec.arms}
+    for config in by_size.values():  # may connect, so it stands outside the transaction
+        check_launch(domain, config)
+    with transaction.atomic():
+        twin = experiments.just_started(wish, by=by)
+        if twin is not None:
+            return twin
+        experiment = experiments.create_experiment(wish, by=by)
+        _wake_for_experiment(experiment)
+    return experiment
+
+
+def resume_experiment(experiment: Experiment, *, by: User | None) -> int:
+    """Queue the halted runs of an experiment again, wake their workers, and return how many they are.
+
+    Raises:
+        VlmLabError: none is halted.
+    """
+    with transaction.atomic():
+        moved = experiments.resume_experiment(experiment, by=by)
+        _wake_for_experiment(experiment)
+    return moved
+
+
+def start_canary(canary: Canary, *, by: User | None) -> Campaign:
+    """Start the regression of a canary now; its rhythm stays.
+
+    Raises:
+        VlmLabError: see ``regression_wishes.regression_wish`` and ``start_follow_up``.
+    """
+    campaign = start_follow_up(regression_wish(canary.family, candidate=canary.sut), by=by)
+    Canary.objects.filter(pk=canary.pk).update(last_campaign=campaign, last_error="")
     return campaign
 
 
@@ -337,6 +384,13 @@ def _wake_for_campaign(campaign: Campaign) -> None:
     """Wake one worker a queue, not one a run: workers go on by themselves while runs wait."""
     for queue in modality_steering.queues_of(campaign):
         transaction.on_commit(partial(_wake_queue, campaign, queue))
+
+
+def _wake_for_experiment(experiment: Experiment) -> None:
+    """Wake one worker a queue, as for a campaign."""
+    waiting = experiments.experiment_runs(experiment).filter(state=RunState.QUEUED)
+    for queue in sorted(waiting.order_by().values_list("queue", flat=True).distinct()):
+        transaction.on_commit(partial(wake_up, queue))
 
 
 def _wake_queue(campaign: Campaign, queue: str) -> None:

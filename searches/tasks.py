@@ -8,6 +8,7 @@ from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 
 import vlmlab.celery  # noqa: F401 - makes our application the one that these tasks publish through
 from searches.enums import Queue
+from searches.services.canaries import start_due_canaries
 from searches.services.garbage import collect_garbage
 from searches.services.owners import this_owner
 from searches.services.presence import presence
@@ -52,6 +53,13 @@ def reap_task() -> None:
 def collect_garbage_task() -> None:
     """Delete old jobs, and pictures that nothing names any more."""
     collect_garbage()
+
+
+@shared_task(acks_late=False, ignore_result=True, max_retries=0)
+def start_canaries_task() -> None:
+    """Start the regressions that are due, and wake the queues that they wait in."""
+    for queue in sorted({run.queue for campaign in start_due_canaries() for run in campaign.runs.all()}):
+        advance_run_task.apply_async(queue=queue)
 
 
 def _announce(sender: Any = None, **kwargs: Any) -> None:

@@ -66,4 +66,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("modality/", include("searches.modality_urls")),
     path("experiments/", include("searches.experiment_urls")),
     path("operators/", include("searches.operator_urls")),
+    path("", include("searches.gate_urls")),
 ]

@@ -54,7 +54,7 @@ app.conf.update(
     broker_transport_options=TRANSPORT_OPTIONS,
     imports=["searches.tasks"],
     timezone="UTC",
-    # Both tasks may run twice at once without harm, so two timetables are harmless too.
+    # Each task may run twice at once without harm, so two timetables are harmless too.
     beat_scheduler="celery.beat:Scheduler",
     beat_schedule={
         "reap": {
@@ -66,6 +66,11 @@ app.conf.update(
             "task": "searches.tasks.collect_garbage_task",
             "schedule": settings.GARBAGE_SECONDS,
             "options": {"queue": "cpu", "expires": settings.GARBAGE_SECONDS},
+        },
+        "start canaries": {
+            "task": "searches.tasks.start_canaries_task",
+            "schedule": settings.CANARY_SECONDS,
+            "options": {"queue": "cpu", "expires": 2 * settings.CANARY_SECONDS},
         },
     },
 )

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from searches.services.advance import advance_run, never
+from searches.services.canaries import start_due_canaries
 from searches.services.garbage import collect_garbage
 from searches.services.jobs import run_job
 from searches.services.leases import (
@@ -148,11 +149,12 @@ def run_forever(queues: Collection[str], *, stop: Event, reaps: bool = True) -> 
     Args:
         queues: the queues to serve.
         stop: set by the signal handler of the process.
-        reaps: whether this worker also repairs what others left and deletes what nobody needs (no scheduler
-            does it in this mode).
+        reaps: whether this worker also repairs what others left, deletes what nobody needs and starts the
+            canaries that are due (no scheduler does it in this mode).
     """
     owner = this_owner()
-    next_reap, next_sweep, is_announced = 0.0, time.monotonic() + settings.GARBAGE_SECONDS, False
+    next_reap, next_canary, is_announced = 0.0, 0.0, False
+    next_sweep = time.monotonic() + settings.GARBAGE_SECONDS
     while not stop.is_set():
         try:
             if not is_announced:
@@ -165,6 +167,9 @@ def run_forever(queues: Collection[str], *, stop: Event, reaps: bool = True) -> 
             if reaps and time.monotonic() >= next_sweep:
                 next_sweep = time.monotonic() + settings.GARBAGE_SECONDS
                 collect_garbage()
+            if reaps and time.monotonic() >= next_canary:
+                next_canary = time.monotonic() + settings.CANARY_SECONDS
+                start_due_canaries()
             if not work_once(owner, queues, should_stop=stop.is_set):
                 stop.wait(settings.POLL_SECONDS)
         except DatabaseError as error:
