@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable, Sequence
 
-from searches.enums import CONCEPT_METHOD, FOLLOW_UP_METHOD, MODALITY_METHOD, RunState
+from searches.enums import CASE_METHOD, CONCEPT_METHOD, FOLLOW_UP_METHOD, MODALITY_METHOD, RunState
 from searches.models import SearchRun
 from searches.services.batches import Batch
+from searches.services.case_slice import CaseSlice
 from searches.services.commits import commit_batch, keep_pictures
 from searches.services.endings import budget_ending, natural_ending, outage_of
 from searches.services.follow_up_slice import FollowUpSlice
@@ -129,4 +130,5 @@ SLICES: dict[str, type[Slice]] = {
     CONCEPT_METHOD: ConceptSlice,
     MODALITY_METHOD: ModalitySlice,
     FOLLOW_UP_METHOD: FollowUpSlice,
+    CASE_METHOD: CaseSlice,
 }

@@ -61,17 +61,17 @@ def commit_cases(
             note_change(run.sut, batch.change)
             log_event(run.pk, f"{run.sut.name} goes on with another batch size: {batch.change}.")
         crash_point("inside_commit_last")
-    live.results = results
     live.seen |= {(one.outcome.query.item, one.question.digest) for one in batch.samples}
 
 
 def write_items(live: LiveCases, results: list[ItemResult]) -> None:
     """Write what is known of the items, where it changed."""
     changed = []
-    for item, before, now in zip(live.items, live.results, results, strict=True):
-        if before != now:
-            item.state, item.reason = now.state, now.reason
-            item.fails, item.n, item.numbers = now.fails, now.samples, dict(now.numbers)
+    for item, now in zip(live.items, results, strict=True):
+        stored = (item.state, item.reason, item.fails, item.n, item.numbers)
+        known = (now.state, now.reason, now.fails, now.samples, dict(now.numbers))
+        if stored != known:  # a run that is resumed after its end opens its items once more
+            item.state, item.reason, item.fails, item.n, item.numbers = known
             changed.append(item)
     FollowUpItem.objects.bulk_update(changed, ITEM_FIELDS, batch_size=200)
 

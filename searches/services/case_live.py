@@ -21,7 +21,7 @@ from vlmlab.core.search import replay
 from vlmlab.core.suts.asking import AskingParams
 from vlmlab.core.verdicts.case_draws import CaseSearch, Part, case_search, part_of
 from vlmlab.core.verdicts.config import FOLLOW_UP_CONFIGS, FOLLOW_UP_KINDS, FollowUpConfig
-from vlmlab.core.verdicts.queries import FreshOutcome, FreshQuery, ItemResult, ItemSpec
+from vlmlab.core.verdicts.queries import FreshOutcome, FreshQuery, ItemSpec
 
 KEPT_INPUTS = 64
 CASE_RELATIONS = (
@@ -47,7 +47,6 @@ class LiveCases:
         items: the rows to settle, in order.
         cases: the case of each.
         search: what asks.
-        results: of the items, as they are stored.
         seen: inputs that were shown before, by item.
     """
 
@@ -60,7 +59,6 @@ class LiveCases:
     items: list[FollowUpItem]
     cases: list[ModalityCase]
     search: CaseSearch
-    results: list[ItemResult] = field(default_factory=list)
     seen: set[tuple[int, str]] = field(default_factory=set)
     _inputs: OrderedDict[int, CaseInputs] = field(default_factory=OrderedDict)
 
@@ -168,7 +166,6 @@ def _replayed(run: SearchRun) -> LiveCases:
     search = case_search(kind, config, items=specs, run_seed=run.run_seed)
     live = LiveCases(run.pk, run.step, kind, config, asking_of(run.sut), run.run_seed, items, cases, search)
     replay(search, _batches(run, live))
-    live.results = search.results()
     return live
 
 

@@ -47,7 +47,7 @@ class CaseSlice(Slice):
             return super().end_by_state(run)
         with transaction.atomic():
             end = super().end_by_state(run)
-            end_items(run, "cancelled")
+            end_items(run, "ended")
             settle_cases(run.campaign)
         return end
 
@@ -67,7 +67,7 @@ class CaseSlice(Slice):
             end_items(run, reason)
             settle_cases(run.campaign)
 
-        return self.finish(run, ending or ending_sentence(run, self.live.results), write=write)
+        return self.finish(run, ending or ending_sentence(run, self.live.search.results()), write=write)
 
     def ask(self) -> bool:
         """Ask the search for its next batch, note how long it thought, and return whether there is one."""

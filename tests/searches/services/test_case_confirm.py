@@ -1,0 +1,173 @@
+"""Test cases are confirmed by drawing their operators anew: same seed image, same severities."""
+
+import numpy as np
+import pytest
+
+from searches.enums import AnswerKind, FindingState, RunState
+from searches.models import CaseSample, SutRecord
+from searches.services.case_wishes import confirm_cases_wish
+from searches.services.slice_ends import SliceEnd
+from tests.searches.case_engine import NOISE, STILL, cases_of, find_cases, follow
+from tests.searches.engine import advance
+from tests.searches.modality_engine import FAR_OFF, advance_all, breaks_now_and_then
+from vlmlab.core.stats import confidence_sequence, log_e_above
+from vlmlab.core.verdicts.case_draws import FIRST_FRESH, Part, number_of
+from vlmlab.core.verdicts.queries import fresh_scene_seed
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_case_that_fails_on_every_draw_is_confirmed():
+    campaign = find_cases()
+    [case] = cases_of(campaign)
+    follow_up = follow(confirm_cases_wish(campaign))
+    run = follow_up.runs.get()
+
+    end = advance(run)
+
+    item = run.items.get()
+    case.refresh_from_db()
+    assert (end, run.state) == (SliceEnd.FINISHED, RunState.SUCCEEDED)
+    assert (item.state, item.reason, item.fails) == ("confirmed", "crossed", item.n)
+    assert item.numbers["parts"] == {"exact": "fail"}
+    assert (case.state, case.fresh_fails, case.fresh_n) == (FindingState.CONFIRMED, item.n, item.n)
+    assert case.log_e_value == pytest.approx(float(log_e_above(item.n, item.n, threshold=0.6)))
+    interval = confidence_sequence(item.n, item.n, case.fresh_level)
+    assert (case.fresh_low, case.fresh_high) == pytest.approx((interval.low, interval.high))
+    assert (case.family_size, case.fresh_invalid) == (1, 0)
+    assert case.settled_at is not None
+    assert run.ending == f"1 case in {run.n_inferences} answers: 1 confirmed."
+
+
+def test_every_draw_is_new_and_seeded_by_block_and_number():
+    campaign = find_cases()
+    [case] = cases_of(campaign)
+    run = follow(confirm_cases_wish(campaign)).runs.get()
+
+    advance(run)
+
+    item = run.items.get()
+    exact, *draws = run.case_samples.order_by("number")
+    assert exact.number == number_of(Part.EXACT, 0)
+    assert (exact.draw_seed, exact.image_sha256, exact.prompt) == (None, case.image_sha256, case.prompt)
+    assert [one.number for one in draws] == list(range(FIRST_FRESH, FIRST_FRESH + len(draws)))
+    seeds = [fresh_scene_seed(run.run_seed, item.block, number) for number in range(len(draws))]
+    assert [one.draw_seed for one in draws] == seeds
+    shown = {one.image_sha256 for one in draws}
+    assert len(shown) == len(draws)
+    assert case.image_sha256 not in shown
+    assert all(one.truth == case.truth and one.is_failure for one in draws)
+
+
+def test_a_case_that_fails_on_few_draws_is_refuted():
+    sut = breaks_now_and_then(share=0.3)
+    campaign = find_cases(sut, give_up_after=None)
+    assert cases_of(campaign)
+    run = follow(confirm_cases_wish(campaign)).runs.get()
+
+    advance(run)
+
+    item = run.items.get()
+    [case] = cases_of(campaign)
+    assert (case.state, item.state) == (FindingState.REFUTED, "refuted")
+    assert 0 < case.fresh_fails / case.fresh_n < 0.6
+    assert case.fresh_high < 1.0
+
+
+def test_operators_that_draw_nothing_make_one_input_which_is_no_fresh_evidence():
+    campaign = find_cases(**STILL)
+    [case] = cases_of(campaign)
+    run = follow(confirm_cases_wish(campaign)).runs.get()
+
+    advance(run)
+
+    item = run.items.get()
+    case.refresh_from_db()
+    assert (item.state, item.reason, item.n) == ("undetermined", "exhausted", 0)
+    assert item.numbers["parts"] == {"exact": "fail"}
+    draws = run.case_samples.filter(number__gte=FIRST_FRESH)
+    assert set(draws.values_list("reading_reason", "status")) == {("same_input", AnswerKind.CALL_ERROR)}
+    assert (run.n_inferences, run.n_calls, run.n_call_errors) == (1, 1, 0)  # only its own input, once more
+    assert run.n_generation_errors == draws.count()
+    assert (case.state, case.fresh_n) == (FindingState.SUSPECTED, None)
+
+
+def test_the_own_input_is_asked_anew_although_its_answer_is_cached(asked):
+    campaign = find_cases(**STILL)
+    run = follow(confirm_cases_wish(campaign)).runs.get()
+    asked.clear()
+
+    advance(run)
+
+    [request] = asked
+    assert request.prompt == cases_of(campaign)[0].prompt
+    assert not run.case_samples.get(number=number_of(Part.EXACT, 0)).is_cached
+
+
+def test_draws_that_are_not_close_enough_are_shown_and_count_neither_way():
+    campaign = find_cases()
+    [case] = cases_of(campaign)
+    campaign.config["max_image_distance"] = case.f2  # about half of the draws lie beyond
+    campaign.save()
+    run = follow(confirm_cases_wish(campaign)).runs.get()
+
+    advance(run)
+
+    item = run.items.get()
+    left_out = run.case_samples.filter(reading_reason="not_close")
+    counted = run.case_samples.filter(number__gte=FIRST_FRESH, reading_reason="")
+    assert left_out.count() == run.n_generation_errors == item.numbers["incompatible"] > 0
+    assert all(one.image_sha256 and one.boxes == [] for one in left_out)
+    answered = run.case_samples.filter(number__gte=FIRST_FRESH, status=AnswerKind.BOXES)
+    assert item.n == answered.count() >= counted.count()
+
+
+def test_a_system_that_changed_since_the_search_is_not_asked():
+    campaign = find_cases()
+    SutRecord.objects.update(params={"default": FAR_OFF})
+    run = follow(confirm_cases_wish(campaign)).runs.get()
+
+    advance(run)
+
+    run.refresh_from_db()
+    assert (run.state, CaseSample.objects.count()) == (RunState.FAILED, 0)
+    assert "is not the system any more in which case" in run.error
+
+
+def test_runs_that_end_one_after_the_other_are_settled_together():
+    suts = [breaks_now_and_then(share=1.0, seed=seed) for seed in (1, 2)]
+    campaign = find_cases(suts[0], n=2)
+    from tests.searches.modality_engine import start_modality
+
+    both = start_modality(*suts, n=2, **NOISE)
+    advance_all(both)
+    follow_up = follow(confirm_cases_wish(both))
+    first, second = follow_up.runs.order_by("pk")
+
+    advance(first)
+    states = {one.state for one in cases_of(both)}
+    advance(second)
+
+    assert states == {FindingState.SUSPECTED}
+    settled = cases_of(both)
+    assert {(one.state, one.family_size) for one in settled} == {(FindingState.CONFIRMED, 4)}
+    assert campaign.pk != both.pk
+
+
+def test_an_input_whose_file_is_gone_is_made_again(monkeypatch):
+    campaign = find_cases()
+    [case] = cases_of(campaign)
+    from searches.services import case_draws
+    from searches.services.blobs import StorageError
+
+    def gone(sha256):
+        raise StorageError("It is gone.")
+
+    monkeypatch.setattr(case_draws, "open_blob", gone)
+    run = follow(confirm_cases_wish(campaign)).runs.get()
+
+    advance(run)
+
+    exact = run.case_samples.get(number=number_of(Part.EXACT, 0))
+    assert exact.image_sha256 == case.image_sha256
+    assert np.allclose(exact.truth, case.truth)
