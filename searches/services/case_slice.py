@@ -54,7 +54,7 @@ class CaseSlice(Slice):
     def end_by_ending(self, run: SearchRun) -> SliceEnd | None:
         """End when a budget is used up, every case is settled, or nothing gets answered."""
         outage = outage_of(run, last_failed=last_failed_draw)
-        if outage is not None:
+        if outage is not None and self.ask():
             return self.halt(outage, to=RunState.PAUSED)
         limit = self.live.config.inference_budget
         ending, reason = budget_ending(run, self.live.config), "time"
