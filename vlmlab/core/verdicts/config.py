@@ -131,6 +131,10 @@ class AblateConfig(FollowUpConfig):
         default=True, title="Look for the smallest set",
         description="Also take away several concepts, as long as the rest still fails.",
     )  # fmt: skip
+    reduce_scenes: int = Field(
+        default=20, ge=1, le=1_000, title="Scenes a smaller set",
+        description="Fresh scenes on which a smaller set is judged; fewer once they can only end one way.",
+    )  # fmt: skip
 
 
 class ProbeConfig(FollowUpConfig):

@@ -53,6 +53,7 @@ class FixedDesignSearch:
             _Item(spec, tuple((key, variant) for key in (spec.key, *spec.arms) for variant in variants), n)
             for spec in items
         ]
+        self._by_order = {item.spec.order: item for item in self._items}
         self._slots = slots
         self._asked: list[FreshQuery] | None = None
         self._observations = 0
@@ -83,7 +84,7 @@ class FixedDesignSearch:
             raise ValueError("outcomes must answer the batch last asked, in its order")
         for outcome in outcomes:
             query = outcome.query
-            by_arm = self._items[query.item].outcomes.setdefault(query.number, {})
+            by_arm = self._by_order[query.item].outcomes.setdefault(query.number, {})
             by_arm[(query.key, query.variant)] = outcome
             self._observations += outcome.is_answer
         self._asked = None

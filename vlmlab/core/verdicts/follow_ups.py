@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vlmlab.core.verdicts.ablate import AblateSearch
 from vlmlab.core.verdicts.config import FOLLOW_UP_CONFIGS, FollowUpConfig, FollowUpKind
 from vlmlab.core.verdicts.confirm import build_confirm
 from vlmlab.core.verdicts.envelope_search import EnvelopeSearch
@@ -33,7 +34,7 @@ def _transfer(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> Follo
 
 
 def _ablate(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
-    return FixedDesignSearch(items, n=config.pairs, slots=config.slots)
+    return AblateSearch(config, items=items)
 
 
 def _probe(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
