@@ -4,6 +4,7 @@ Each concept of a set gives a true statement and its counterpart, so a system th
 everything is right half of the time. The statements come first: they are answered before the letter is.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from vlmlab.core.scenes.concepts import Domain, Key
@@ -50,12 +51,31 @@ class ProbedQuestion:
 
 def recognition_statements(domain: Domain, key: Key, *, seed: int) -> tuple[Statement, ...]:
     """Return both statements about each concept of a canonical set, shuffled by the seed."""
-    rows = []
-    for concept in key:
-        true, false = domain.statements(key, concept)
-        rows += [Statement(true, concept, is_true=True), Statement(false, concept, is_true=False)]
+    texts = {
+        (concept, is_true): text
+        for concept in key
+        for is_true, text in zip((True, False), domain.statements(key, concept), strict=True)
+    }
+    silent = frozenset(which for which, text in texts.items() if not text)
+    return tuple(
+        Statement(texts[concept, is_true], concept, is_true)
+        for concept, is_true in statement_order(key, seed=seed, silent=silent)
+    )
+
+
+def statement_order(
+    key: Key, *, seed: int, silent: Collection[tuple[str, bool]] = ()
+) -> tuple[tuple[str, bool], ...]:
+    """Return concept and truth of each statement about a set, in the order shown.
+
+    Args:
+        key: a canonical set.
+        seed: decides the order.
+        silent: (concept, truth) of statements that have no text and are left out.
+    """
+    rows = [(concept, is_true) for concept in key for is_true in (True, False)]
     order = rng_for(seed, "statements").permutation(len(rows))
-    return tuple(rows[int(index)] for index in order if rows[int(index)].text)
+    return tuple(rows[int(index)] for index in order if rows[int(index)] not in silent)
 
 
 def ask_with_statements(domain: Domain, key: Key, *, seed: int) -> ProbedQuestion:

@@ -12,6 +12,7 @@ from vlmlab.core.stats.differences import (
     count_pairs,
     difference_below,
     mcnemar_power,
+    most_discordance_for_margin,
     paired_difference,
     pass_power,
 )
@@ -41,13 +42,16 @@ from vlmlab.core.stats.intervals import (
 )
 from vlmlab.core.stats.multiplicity import benjamini_hochberg, holm
 from vlmlab.core.stats.paired import SignedRank, mcnemar_exact, wilcoxon_signed_rank
+from vlmlab.core.stats.ratios import RatioInterval, ratio_of_means
 from vlmlab.core.stats.sequences import confidence_sequence, selected_level
+from vlmlab.core.stats.sign_flips import sign_flip_p_value
 
 __all__ = [
     "Bounds",
     "DifferenceInterval",
     "Interval",
     "PairedCounts",
+    "RatioInterval",
     "SignedRank",
     "benjamini_hochberg",
     "bootstrap_interval",
@@ -68,6 +72,7 @@ __all__ = [
     "mcnemar_exact",
     "mcnemar_power",
     "mean_interval",
+    "most_discordance_for_margin",
     "normal_quantile",
     "observed_agreement",
     "paired_difference",
@@ -75,9 +80,11 @@ __all__ = [
     "passes_to_cross",
     "place_share",
     "randolph_kappa",
+    "ratio_of_means",
     "score_interval_of_mean",
     "selected_level",
     "shared_e_bh",
+    "sign_flip_p_value",
     "upper_bound",
     "wilcoxon_signed_rank",
     "wilson",

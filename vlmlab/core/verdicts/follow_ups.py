@@ -9,6 +9,8 @@ from vlmlab.core.verdicts.config import FOLLOW_UP_CONFIGS, FollowUpConfig, Follo
 from vlmlab.core.verdicts.confirm import build_confirm
 from vlmlab.core.verdicts.envelope_search import EnvelopeSearch
 from vlmlab.core.verdicts.fixed import FixedDesignSearch
+from vlmlab.core.verdicts.interact import InteractSearch
+from vlmlab.core.verdicts.probe import ProbeSearch
 from vlmlab.core.verdicts.queries import FollowUpSearch, ItemSpec
 
 
@@ -29,7 +31,7 @@ class FollowUpEntry:
     build_search: Callable[..., FollowUpSearch]
 
 
-def _transfer(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
+def _fixed(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
     return FixedDesignSearch(items, n=config.scenes, slots=config.slots)
 
 
@@ -38,7 +40,11 @@ def _ablate(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowU
 
 
 def _probe(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
-    return FixedDesignSearch(items, n=config.scenes, variants=("", "statements"), slots=config.slots)
+    return ProbeSearch(items, n=config.scenes, run_seed=run_seed, slots=config.slots)
+
+
+def _interact(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
+    return InteractSearch(items, n=config.scenes, level=config.level, slots=config.slots)
 
 
 def _envelope(config: Any, *, items: Sequence[ItemSpec], run_seed: int) -> FollowUpSearch:
@@ -51,9 +57,9 @@ FOLLOW_UPS: dict[str, FollowUpEntry] = {
         FollowUpEntry("confirm", "Confirmation", FOLLOW_UP_CONFIGS["confirm"], build_confirm),
         FollowUpEntry("ablate", "Ablation", FOLLOW_UP_CONFIGS["ablate"], _ablate),
         FollowUpEntry("probe", "Recognition probe", FOLLOW_UP_CONFIGS["probe"], _probe),
-        FollowUpEntry("interact", "Four-cell test", FOLLOW_UP_CONFIGS["interact"], _transfer),
-        FollowUpEntry("transfer", "Transfer", FOLLOW_UP_CONFIGS["transfer"], _transfer),
-        FollowUpEntry("regress", "Regression", FOLLOW_UP_CONFIGS["regress"], _transfer),
+        FollowUpEntry("interact", "Four-cell test", FOLLOW_UP_CONFIGS["interact"], _interact),
+        FollowUpEntry("transfer", "Transfer", FOLLOW_UP_CONFIGS["transfer"], _fixed),
+        FollowUpEntry("regress", "Regression", FOLLOW_UP_CONFIGS["regress"], _fixed),
         FollowUpEntry("envelope", "Decision card", FOLLOW_UP_CONFIGS["envelope"], _envelope),
     )
 }
