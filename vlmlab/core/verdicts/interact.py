@@ -112,7 +112,8 @@ class InteractSearch(FixedDesignSearch):
     """Asks the four cells of each pair on the same scenes (``plan_cells`` gives key and arms).
 
     Args:
-        items: pairs; the key is the cell with both, the arms are neither, first, second.
+        items: pairs; the key is the cell with both, the arms are the others. Which cell is which is read off
+            the sets; of the two with one concept the one asked before is the first.
         n: scenes.
         level: chance of a false verdict, a pair.
         slots: questions asked together, about.
@@ -129,9 +130,9 @@ class InteractSearch(FixedDesignSearch):
             if not result.samples:
                 found.append(result)
                 continue
-            letters = [arm["outcomes"] for arm in result.numbers["arms"]]
             cells = {
-                name: [letter != PASSED for letter in one] for name, one in zip(CELLS, letters, strict=True)
+                name: [letter != PASSED for letter in one["outcomes"]]
+                for name, one in _named_cells(result.numbers["arms"]).items()
             }
             reading = judge_interaction(cells, level=self._level)
             state = reading.verdict if result.state == "measured" else result.state
@@ -152,6 +153,11 @@ def interaction_row(reading: InteractionReading) -> dict[str, Any]:
         "depends_on_scale": reading.depends_on_scale,
         "level": reading.level,
     }
+
+
+def _named_cells(arms: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    by_size = sorted(arms, key=lambda arm: len(arm["key"]))  # stable: neither, first, second, both
+    return dict(zip(("neither", "first", "second", "both"), by_size, strict=True))
 
 
 def _additive(failed: Mapping[str, Flags], level: float) -> Estimate:
