@@ -160,12 +160,12 @@ def answer_page(scope: Scope, source: Source = "all") -> AnswerPage:
     )
 
 
-def reason_page(scope: Scope) -> ReasonPage:
+def reason_page(scope: Scope, *, limit: int = REASONS_SHOWN) -> ReasonPage:
     """Return the reasons of wrong answers, the newest runs first (three queries)."""
     runs = [run.pk for run in scope.runs]
     rows = Sample.objects.filter(run__in=runs, verdict=Verdict.FAIL).exclude(reason_text="")
     texts = list(rows.values_list("reason_text", flat=True))
-    shown = rows.select_related("trial").order_by("-run_id", "step", "position")[:REASONS_SHOWN]
+    shown = rows.select_related("trial").order_by("-run_id", "step", "position")[:limit]
     tagged = Finding.objects.filter(run__in=runs).exclude(tags=[]).values_list("tags", flat=True)
     tags = Counter(str(tag) for own in tagged for tag in own)
     proposed = Counter(tag for text in texts for tag in proposed_tags(text))

@@ -7,9 +7,9 @@ from itertools import combinations
 from searches.models import FollowUpItem
 from searches.services.explain_scopes import Scope
 from searches.services.explain_sets import Source, measured_sets
-from vlmlab.core.errors import ConceptError, VlmLabError
+from vlmlab.core.errors import ConceptError
 from vlmlab.core.revelio.published import PairRow, published
-from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.verdicts.concept_rates import Pair, mean_rate
 from vlmlab.core.verdicts.pair_effects import PairEffect, pair_effects
 from vlmlab.core.verdicts.regimes import MeanRate
@@ -38,7 +38,6 @@ class PairLine:
     effect: PairEffect
     labels: tuple[str, str]
     tests: tuple[CellTest, ...]
-    can_test: bool
 
     @property
     def words(self) -> str:
@@ -108,22 +107,6 @@ def pair_page(scope: Scope, *, least_sets: int = 10, source: Source = "all", lev
     )
 
 
-def cells_of(pair: Sequence[str], domain: Domain, rest: Key = ()) -> tuple[Key, Key, Key, Key]:
-    """Return the four sets of a designed test: the rest, with the first, with the second, with both.
-
-    Raises:
-        VlmLabError: one of them cannot be drawn.
-    """
-    keys = [domain.canonical((*rest, *added)) for added in ((), (pair[0],), (pair[1],), tuple(pair))]
-    for key in keys[1:] if not keys[0] else keys:
-        reason = domain.why_invalid(key)
-        if reason is not None:
-            raise VlmLabError(
-                f"The four cells cannot all be drawn: {reason}", hint="Choose another pair.", field="pair"
-            )
-    return keys[0], keys[1], keys[2], keys[3]
-
-
 def _sure(lines: Sequence[PairLine], direction: str) -> list[PairLine]:
     sign = 1.0 if direction == "synergy" else -1.0
     sure = [
@@ -136,12 +119,7 @@ def _sure(lines: Sequence[PairLine], direction: str) -> list[PairLine]:
 
 def _line(effect: PairEffect, tests: Sequence[CellTest], domain: Domain) -> PairLine:
     first, second = (_label(one, domain) for one in effect.pair)
-    try:
-        cells_of(effect.pair, domain)
-        can_test = True
-    except (VlmLabError, ConceptError):
-        can_test = False
-    return PairLine(effect, (first, second), tuple(tests), can_test)
+    return PairLine(effect, (first, second), tuple(tests))
 
 
 def _label(concept: str, domain: Domain) -> str:
