@@ -45,16 +45,22 @@ class Settlement:
         log_e_against: log e-value against "its failure rate is at least the threshold".
         log_e_needed: what ``log_e`` must reach, or had to, to be confirmed.
         log_e_against_needed: what ``log_e_against`` must reach, or had to, to be refuted.
-        interval: of its failure rate, for however long was sampled; its level is widened for the choice of
-            the suspects in the same state.
+        interval_level: 1 less the part of the false coverage rate that it has among those in the same state.
     """
 
+    fails: int
+    samples: int
     state: FamilyState
     log_e: float
     log_e_against: float
     log_e_needed: float
     log_e_against_needed: float
-    interval: Interval
+    interval_level: float
+
+    @property
+    def interval(self) -> Interval:
+        """Return the interval of its failure rate, for however long was sampled."""
+        return confidence_sequence(self.fails, self.samples, self.interval_level)
 
 
 def family_level(config: ConfirmConfig) -> float:
@@ -104,12 +110,14 @@ def settle_family(counts: Sequence[FreshCounts], config: ConfirmConfig) -> list[
         n_refuted = len(refuted | {index})
         settled.append(
             Settlement(
+                one.fails,
+                one.samples,
                 state,
                 for_it[index],
                 against[index],
                 log_bar(share, level=level, rejected=n_confirmed),
                 log_bar(share, level=level, rejected=n_refuted),
-                confidence_sequence(one.fails, one.samples, interval_level),
+                interval_level,
             )
         )
     return settled
