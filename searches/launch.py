@@ -49,6 +49,7 @@ from searches.services.seed_imports import SeedWish
 from searches.services.seed_plans import SeedPlan
 from searches.services.source_checks import check_launch, check_pictures
 from searches.services.trying import TryRequest
+from searches.services.wanted_confirmations import WantedConfirmation
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.perturb.word_tables import TableKind
 from vlmlab.core.revelio.config import RevelioConfig
@@ -68,10 +69,12 @@ def start_campaign(
     by: User | None,
     cloned_from: SearchRun | None = None,
     finds_twin: bool = True,
+    confirm: WantedConfirmation | None = None,
 ) -> Campaign:
     """Store a campaign and wake a worker for each of its runs; a second click finds the first one's campaign.
 
     ``finds_twin`` is False for a program that says by itself which of its requests are one and the same.
+    With ``confirm`` what is found is confirmed once the last run has ended.
 
     Raises:
         VlmLabError: see ``runs.create_campaign``, or its pictures cannot be had.
@@ -79,7 +82,13 @@ def start_campaign(
     check_launch(find_domain(domain_slug), config)  # may connect, so it stands outside the transaction
     with transaction.atomic():
         twin = runs.just_started(
-            config=config, suts=suts, domain_slug=domain_slug, name=name, run_seed=run_seed, by=by
+            config=config,
+            suts=suts,
+            domain_slug=domain_slug,
+            name=name,
+            run_seed=run_seed,
+            by=by,
+            confirm=confirm,
         )
         if finds_twin and twin is not None:
             return twin
@@ -91,6 +100,7 @@ def start_campaign(
             run_seed=run_seed,
             by=by,
             cloned_from=cloned_from,
+            confirm=confirm,
         )
         for run in campaign.runs.all():
             _wake_for_run(run)

@@ -1,6 +1,7 @@
 """The one transaction that makes a batch of a follow-up true: step, counters, sets, samples, items."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from django.db import transaction
@@ -29,6 +30,7 @@ from vlmlab.web.evidence import set_words
 from vlmlab.web.stages import stage_line
 
 COUNTS = ["fails", "passes", "invalid", "call_errors"]
+DECIDED = (FindingState.CONFIRMED, FindingState.REFUTED)
 RESULT = ["state", "reason", "fails", "n", "numbers"]
 
 
@@ -104,15 +106,26 @@ def write_results(live: LiveFollowUp, results: Sequence[ItemResult]) -> list[str
     """Write what became known of items; returns a line for the log for each that was settled just now."""
     changed, lines = [], []
     for item, result in zip(live.items, results, strict=True):
-        now = (result.state, result.reason, result.fails, result.samples, dict(result.numbers))
+        now = (result.state, result.reason, result.fails, result.samples, storable(result.numbers))
         if now == (item.state, item.reason, item.fails, item.n, item.numbers):
             continue
-        if result.state and result.state != item.state:
+        if result.state in DECIDED and result.state != item.state:
             lines.append(_settled_line(item, result, live))
         item.state, item.reason, item.fails, item.n, item.numbers = now
         changed.append(item)
     FollowUpItem.objects.bulk_update(changed, RESULT, batch_size=200)
     return lines
+
+
+def storable(numbers: Any) -> Any:
+    """Return numbers as a row gives them back: lists for tuples, nothing for what JSON has no number for."""
+    if isinstance(numbers, Mapping):
+        return {str(name): storable(value) for name, value in numbers.items()}
+    if isinstance(numbers, list | tuple):
+        return [storable(value) for value in numbers]
+    if isinstance(numbers, float) and not isfinite(numbers):
+        return None
+    return numbers
 
 
 def _settled_line(item: FollowUpItem, result: ItemResult, live: LiveFollowUp) -> str:

@@ -24,13 +24,14 @@ def limit_ending(run: SearchRun, live: LiveFollowUp) -> tuple[str, str]:
 
 def ending_of(run: SearchRun, live: LiveFollowUp, batch: Sequence[FreshQuery]) -> tuple[str, str]:
     """Return reason and sentence for a run with nothing to ask, or no room for its next batch; else ""."""
-    spent = write_many(run.n_inferences, "inference")
-    if not batch:
-        return LEFT, f"{_outcome(live)} in {spent}."
     budget = live.config.inference_budget
-    if budget is not None and run.n_inferences + len(batch) > budget:
+    if budget is not None and run.n_inferences + max(1, len(batch)) > budget:
         allowed = write_many(budget, "inference")
-        return BUDGET, f"the budget of {allowed} leaves no room for more questions: {_outcome(live)}."
+        is_used = run.n_inferences >= budget
+        how = "is used up" if is_used else "leaves no room for the next questions"
+        return BUDGET, f"the budget of {allowed} {how}: {_outcome(live)}."
+    if not batch:
+        return LEFT, f"{_outcome(live)} in {write_many(run.n_inferences, 'inference')}."
     return "", ""
 
 

@@ -1,4 +1,4 @@
-"""A slice of a follow-up: fresh scenes of what a search suspects, until it is settled or a limit says stop."""
+"""A slice of a follow-up: fresh scenes of suspects, until all is settled or a limit says stop."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from searches.enums import RunState
 from searches.models import SearchRun
 from searches.services.batches import Batch
 from searches.services.endings import outage_of
-from searches.services.follow_up_commits import commit_fresh, outcomes_of, tally_fresh
+from searches.services.follow_up_commits import commit_fresh, outcomes_of, tally_fresh, write_results
 from searches.services.follow_up_endings import close_items, ending_of, limit_ending
 from searches.services.follow_up_live import LiveFollowUp, live_follow_up
 from searches.services.follow_up_systems import check_found_system
@@ -28,6 +28,7 @@ class FollowUpSlice(SceneSlice):
     def open(self, run: SearchRun) -> None:
         """Replay the stored samples, unless the search is in memory."""
         self.live = live_follow_up(run)
+        self.live.items = list(run.items.order_by("order"))  # closed and opened again while it was halted
 
     def keep(self, end: SliceEnd) -> None:
         """Keep the search in memory if the run goes on."""
@@ -42,7 +43,12 @@ class FollowUpSlice(SceneSlice):
         reason, ending = limit_ending(run, self.live)
         if not ending:
             reason, ending = ending_of(run, self.live, self.ask())
-        return self.finish(run, ending, write=partial(close_items, run.pk, reason)) if ending else None
+        return self.finish(run, ending, write=partial(self.close, reason)) if ending else None
+
+    def close(self, reason: str) -> None:
+        """Write what is known of every item, and call those that are still open undetermined."""
+        write_results(self.live, self.live.search.results())
+        close_items(self.lease.run_id, reason)
 
     def tell(self, queries: Sequence[FreshQuery], batch: Batch) -> None:
         """Tell the search what a batch brought, and count it in memory."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from searches.enums import FOLLOW_UP_METHOD, KEY_SEPARATOR
+from searches.enums import FOLLOW_UP_METHOD, KEY_SEPARATOR, FollowUpName
 from searches.models import (
     CachedReply,
     Campaign,
@@ -28,12 +28,19 @@ from searches.models import (
 from searches.services.audit import record
 from searches.services.call_costs import most_an_inference_costs
 from searches.services.domain_store import find_domain, keep_domain
+from searches.services.follow_up_families import (
+    SET_WHEN_STORED,
+    FamilyPlace,
+    family_place,
+    hold_family,
+    placed,
+)
 from searches.services.run_log import log_event
 from searches.services.spending import check_first_calls
 from vlmlab.core.errors import ConceptError, ConfigError, VlmLabError
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.seeding import derive_seed
-from vlmlab.core.verdicts.config import FollowUpConfig, FollowUpKind
+from vlmlab.core.verdicts.config import ConfirmConfig, FollowUpConfig, FollowUpKind
 from vlmlab.core.verdicts.follow_ups import FOLLOW_UPS
 from vlmlab.core.verdicts.queries import block_of
 from vlmlab.web.numbers import write_many
@@ -125,6 +132,8 @@ def create_follow_up(wish: FollowUpWish, *, by: User | None) -> Campaign:
             or the first questions do not fit into a spending limit.
     """
     domain = _checked(wish)
+    if wish.kind == FollowUpName.CONFIRM and wish.method == FOLLOW_UP_METHOD:
+        wish = _in_family(wish)
     campaign = Campaign.objects.create(
         name=wish.title,
         method=wish.method,
@@ -180,10 +189,42 @@ def just_started(wish: FollowUpWish, *, by: User | None) -> Campaign | None:
     )
     wanted = Counter((sut.pk, one.stored_block) for sut, wishes in wish.items for one in wishes)
     for campaign in recent.order_by("-pk")[:5]:
-        is_same = campaign.config == wish.config.model_dump(mode="json")
+        is_same = _comparable(campaign.config) == _comparable(wish.config.model_dump(mode="json"))
         if is_same and Counter(campaign.items.values_list("run__sut_id", "block")) == wanted:
             return campaign
     return None
+
+
+def _comparable(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in config.items() if name not in SET_WHEN_STORED}
+
+
+def _in_family(wish: FollowUpWish) -> FollowUpWish:
+    """Return a confirmation with its place: how many suspects are tested together is fixed here.
+
+    Raises:
+        VlmLabError: the settings leave nothing for later suspects, and these are some.
+    """
+    config = wish.config
+    if not isinstance(config, ConfirmConfig) or config.protocol != "sequential":
+        return wish
+    if wish.follows is not None:
+        hold_family(wish.follows)
+    n_items = sum(len(wishes) for _, wishes in wish.items)
+    place = family_place(wish.follows, n_items) if wish.follows is not None else FamilyPlace(n_items)
+    items, next_place = [], place.later_index
+    for sut, wishes in wish.items:
+        if next_place is None:
+            items.append((sut, wishes))
+            continue
+        first = next_place
+        items.append((sut, [_at_place(one, first + number) for number, one in enumerate(wishes)]))
+        next_place += len(wishes)
+    return replace(wish, config=placed(config, place), items=items)
+
+
+def _at_place(wish: ItemWish, place: int) -> ItemWish:
+    return replace(wish, settings={**wish.settings, "place": place})
 
 
 def _run_seed(wish: FollowUpWish, campaign: Campaign) -> int:

@@ -11,8 +11,10 @@ from django.db.models.functions import Now
 
 from searches.enums import JobKind, JobState, Queue, RunState
 from searches.models import Job, SearchRun, WorkerHeartbeat
+from searches.services.follow_up_wanted import start_missing
 from searches.services.leases import HELD_STATES, WORKED_STATES, is_expired
 from searches.services.owners import is_process_alive, parse_owner
+from searches.services.run_endings import run_ended
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 
@@ -55,6 +57,7 @@ def reap() -> ReapReport:
         _free_run(report, run_id, fence=fence, state=RunState(state), stalls=stalls)
     _free_paused()
     _free_jobs(report)
+    start_missing()
     _announce(report)
     WorkerHeartbeat.objects.filter(seen_at__lt=Now() - FORGET_WORKERS_AFTER).delete()
     return report
@@ -96,12 +99,14 @@ def _free_run(report: ReapReport, run_id: int, *, fence: int, state: RunState, s
     if state == RunState.CANCELLING:
         if move_run(run_id, frm=state, to=RunState.CANCELLED, held_fence=fence):
             log_event(run_id, "Ended early; the worker had gone.")
+            run_ended(run_id)
             report.cancelled += 1
     elif stalls >= MAX_STALLS:
         if move_run(
             run_id, frm=state, to=RunState.FAILED, held_fence=fence, error=STALL_ERROR, hint=STALL_HINT
         ):
             log_event(run_id, STALL_ERROR, level="error")
+            run_ended(run_id)
             report.failed += 1
     elif move_run(run_id, frm=state, to=RunState.QUEUED, held_fence=fence, dispatched_at=None):
         log_event(run_id, "The worker stopped answering; another one goes on.", level="warning")

@@ -14,6 +14,7 @@ from searches.models import CachedReply, Campaign, ModalityRun, SearchRun, SutRe
 from searches.services.audit import record
 from searches.services.domain_store import check_usable, find_domain, keep_domain
 from searches.services.modality_limits import limits_in_settings, next_batch_cost
+from searches.services.run_endings import run_ended
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 from searches.services.spending import (
@@ -23,6 +24,7 @@ from searches.services.spending import (
     check_first_batch,
     run_cap_of,
 )
+from searches.services.wanted_confirmations import WantedConfirmation, with_confirmation
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.space import allowed_masks
@@ -60,8 +62,11 @@ def create_campaign(
     by: User | None,
     method: str = "revelio",
     cloned_from: SearchRun | None = None,
+    confirm: WantedConfirmation | None = None,
 ) -> Campaign:
     """Store a wish: one queued run for each system.
+
+    With ``confirm`` what they find is confirmed once the last of them has ended.
 
     Raises:
         VlmLabError: no system is chosen, one is switched off, the domain is unknown, nothing is left to
@@ -69,6 +74,7 @@ def create_campaign(
     """
     domain = find_domain(domain_slug)
     check_usable(domain)
+    config, plan = with_confirmation(config, confirm)
     if not suts:
         raise VlmLabError("No system is chosen.", hint="Choose at least one.", field="suts")
     for sut in suts:
@@ -90,6 +96,7 @@ def create_campaign(
         domain=domain.slug,
         domain_version=domain.version,
         config=config.model_dump(mode="json"),
+        plan=plan,
         created_by=by,
     )
     watermark = CachedReply.objects.aggregate(last=Max("id"))["last"] or 0
@@ -116,6 +123,7 @@ def just_started(
     name: str,
     run_seed: int,
     by: User | None,
+    confirm: WantedConfirmation | None = None,
 ) -> Campaign | None:
     """Return the very same campaign if this person started it a moment ago: a form that was sent twice.
 
@@ -128,8 +136,9 @@ def just_started(
         created_by=by, domain=domain_slug, name=name, created_at__gt=timezone.now() - SENT_TWICE_WITHIN
     )
     wanted = {(sut.pk, run_seed) for sut in suts}
+    config, plan = with_confirmation(config, confirm)
     for campaign in recent.order_by("-pk")[:5]:
-        is_same = campaign.config == config.model_dump(mode="json")
+        is_same = campaign.config == config.model_dump(mode="json") and campaign.plan == plan
         if is_same and set(campaign.runs.values_list("sut_id", "run_seed")) == wanted:
             return campaign
     return None
@@ -144,6 +153,7 @@ def cancel_run(run: SearchRun, *, by: User | None) -> None:
     """
     if move_run(run.pk, frm=(RunState.QUEUED, RunState.PAUSED), to=RunState.CANCELLED):
         log_event(run.pk, "Ended early.")
+        run_ended(run.pk)
     elif move_run(run.pk, frm=RunState.RUNNING, to=RunState.CANCELLING):
         log_event(run.pk, "Asked to end; the batch in hand is finished first.")
     else:

@@ -8,6 +8,7 @@ from django.db import DatabaseError, connection, transaction
 
 from searches.enums import RunState
 from searches.services.leases import Lease, LeaseLost, release_lease, release_paused
+from searches.services.run_endings import run_ended
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 from vlmlab.core.errors import VlmLabError
@@ -54,6 +55,7 @@ def halt(
             ):
                 return SliceEnd.PAUSED if release_paused(lease) else finish_cancel(lease)
             log_event(lease.run_id, str(error), level="error")
+            run_ended(lease.run_id)
     except LeaseLost:
         return SliceEnd.LEASE_LOST
     except DatabaseError:
@@ -71,6 +73,7 @@ def finish_cancel(lease: Lease) -> SliceEnd:
         if not move_run(lease.run_id, frm=RunState.CANCELLING, to=RunState.CANCELLED, held_fence=lease.fence):
             raise LeaseLost
         log_event(lease.run_id, "Ended early.")
+        run_ended(lease.run_id)
     return SliceEnd.CANCELLED
 
 

@@ -17,6 +17,7 @@ from searches.services.commits import keep_answers
 from searches.services.crashes import crash_point
 from searches.services.leases import Lease, LeaseLost, release_paused
 from searches.services.presence import presence
+from searches.services.run_endings import run_ended
 from searches.services.run_log import log_event
 from searches.services.run_states import move_run
 from searches.services.slice_ends import SliceEnd, after_database_error, finish_cancel, let_go
@@ -168,6 +169,7 @@ class Slice(ABC):
             if write is not None:
                 write()
             log_event(run.pk, f"Finished: {ending}")
+            run_ended(run.pk)
         return SliceEnd.FINISHED
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from searches.enums import RunState
-from searches.models import RunEvent, Sample, SearchRun
 from tests.searches.engine import advance, as_new_process, scripted
 from tests.searches.follow_up_engine import follow, follow_up_digest, suspects
 from vlmlab.core.verdicts.queries import fresh_scene_seed
@@ -26,7 +25,107 @@ def test_a_follow_up_asks_fresh_scenes_of_every_item_and_ends_by_itself():
     assert [item.fails for item in items] == [
         run.samples.filter(trial__block=item.block, verdict="fail").count() for item in items
     ]
-    assert items[0].fails >= 4 and items[2].fails <= 2
+    assert items[0].fails >= 4
+    assert items[2].fails <= 2
     assert {(one.scene_seed, one.trial.block) for one in run.samples.select_related("trial")} == {
         (fresh_scene_seed(5, item.block, number), item.block) for item in items for number in range(6)
     }
+
+
+def test_arms_of_an_item_are_asked_on_the_same_scenes_and_in_the_same_order_of_options():
+    campaign = follow(suspects()[:1], variant_arms=[("cone",)])
+    run = campaign.runs.get()
+
+    advance(run)
+
+    sets = {trial.key: trial for trial in run.trials.all()}
+    assert set(sets) == {"cone+near", "cone"}
+    both = [dict(one.samples.values_list("number", "scene_seed")) for one in sets.values()]
+    assert both[0] == both[1]
+    assert len({str(one.actions) for one in run.samples.filter(number=0)}) == 1
+
+
+def test_all_systems_of_a_follow_up_see_the_same_scenes():
+    campaign = follow(suspects()[:1], suts=[scripted("one"), scripted("two")])
+
+    for run in campaign.runs.all():
+        advance(run)
+
+    shown = [list(run.samples.values_list("image_sha256", flat=True)) for run in campaign.runs.all()]
+    assert shown[0] == shown[1]
+
+
+def test_a_follow_up_that_is_started_again_sees_other_scenes():
+    found = suspects()[:1]
+    runs = [follow(found, wish={"run_seed": None}).runs.get() for _ in range(2)]
+
+    for run in runs:
+        advance(run)
+
+    shown = [set(run.samples.values_list("scene_seed", flat=True)) for run in runs]
+    assert not shown[0] & shown[1]
+    assert not shown[0] & set(found[0].trial.samples.values_list("scene_seed", flat=True))
+
+
+def test_statements_are_asked_kept_and_told_apart_from_the_letter():
+    sut = scripted(
+        default="1. T\n2. F\nB",
+        rules=[{"image_contains": ["|cone|"], "answer_option": "Continue: keep the speed and the lane."}],
+    )
+    campaign = follow(suspects(sut)[:1], "probe", scenes=3)
+    run = campaign.runs.get()
+
+    advance(run)
+
+    assert set(run.trials.values_list("variant", flat=True)) == {"", "statements"}
+    probed = run.samples.filter(trial__variant="statements")
+    assert probed.count() == 3
+    one = probed.first()
+    assert one.prompt.startswith("Say of each statement")
+    assert {each["concept"] for each in one.statements} == {"cone", "near"}
+    plain = run.samples.get(trial__variant="", number=one.number)
+    assert plain.statements == []
+    assert (plain.scene_seed, plain.actions, plain.image_sha256) == (
+        one.scene_seed, one.actions, one.image_sha256,
+    )  # fmt: skip
+
+
+def test_a_budget_ends_a_run_with_what_it_has():
+    run = follow(suspects(), inference_budget=10, slots=4).runs.get()
+
+    advance(run)
+
+    assert (run.state, run.n_inferences) == (RunState.SUCCEEDED, 9)
+    assert run.ending.startswith("the budget of 10 inferences leaves no room for the next questions")
+    assert set(run.items.values_list("state", "reason")) == {("undetermined", "budget")}
+
+
+def test_a_run_that_is_halted_and_resumed_in_a_new_process_ends_like_one_that_nobody_disturbed():
+    sut = scripted(call_error_rate=0.15)
+    found = suspects(sut)
+    whole, halted = (follow(found, variant_arms=[("cone",)], slots=4).runs.get() for _ in range(2))
+    advance(whole)
+
+    while not halted.is_final:
+        as_new_process()
+        advance(halted, slice_seconds=0)
+
+    assert halted.n_call_errors > 0
+    assert follow_up_digest(halted) == follow_up_digest(whole)
+
+
+def test_ending_early_leaves_open_items_undetermined_and_resuming_opens_them_again():
+    from searches.services.runs import cancel_run, pause_run, resume_run
+
+    run = follow(suspects(), slots=4).runs.get()
+    advance(run, slice_seconds=0)
+    pause_run(run, by=None)
+    cancel_run(run, by=None)
+    assert set(run.items.values_list("state", "reason")) == {("undetermined", "ended")}
+
+    run.refresh_from_db()
+    resume_run(run, by=None)
+    run.refresh_from_db()
+    advance(run)
+
+    assert set(run.items.values_list("state", "reason")) == {("measured", "complete")}
