@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from searches.enums import CASE_METHOD, FOLLOW_UP_METHOD
 from searches.models import Campaign
+from searches.services.cards import settle_cards
 from searches.services.case_settling import settle_cases
 from searches.services.follow_up_ablating import settle_ablation
 from searches.services.follow_up_confirming import settle_confirmation
@@ -15,6 +16,7 @@ SETTLERS: dict[str, Settler] = {
     "confirm": settle_confirmation,
     "ablate": settle_ablation,
     "regress": settle_regression,
+    "envelope": settle_cards,
 }
 """Kind of a follow-up of concept sets -> what it decides; kinds without one only measure.
 
