@@ -129,6 +129,18 @@ class CardPage:
         return card_sentence(self)
 
     @property
+    def scale(self) -> float:
+        """Share at the right end of every bar: the largest bound or limit, with a little room."""
+        ends = [end for cell in self.cells if cell.reading for end in (cell.reading.high, cell.cell.limit)]
+        return min(1.0, 1.1 * max(ends, default=1.0))
+
+    @property
+    def level_each_words(self) -> str:
+        """Confidence of each bound alone."""
+        each = 1.0 - (1.0 - self.stored.level) / len(self.cells)
+        return f"{100 * each:.4g} %"
+
+    @property
     def level_words(self) -> str:
         """Confidence of all bounds together."""
         return write_percent(self.stored.level)
