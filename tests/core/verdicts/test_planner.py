@@ -9,7 +9,7 @@ import pytest
 from tests.core.verdicts.synthetic_campaigns import Campaigns
 from vlmlab.core.stats import log_e_above, log_e_below
 from vlmlab.core.verdicts.config import ConfirmConfig
-from vlmlab.core.verdicts.planner import POWERS, plan_family, plan_settling
+from vlmlab.core.verdicts.planner import POWERS, affordable_suspects, plan_family, plan_settling
 from vlmlab.core.verdicts.stopping import stopping_table
 
 
@@ -108,6 +108,18 @@ def test_the_plan_of_a_family_foretells_simulated_campaigns():
     assert plan.expected_refuted == pytest.approx(played.refuted.sum(axis=1).mean(), rel=0.3)
     assert plan.most_samples == 2400
     assert 3 <= plan.counted_on <= 7
+
+
+def test_as_many_suspects_are_affordable_as_the_budget_settles():
+    for budget in (300, 1000):
+        count = affordable_suspects(budget, ConfirmConfig())
+
+        fitting, beyond = (
+            plan_settling(0.8, ConfirmConfig(family_size=size)).prospect.expected_samples * size
+            for size in (count, count + 1)
+        )
+        assert fitting <= budget < beyond
+    assert affordable_suspects(5, ConfirmConfig()) == 1
 
 
 def test_plans_refuse_impossible_values():
