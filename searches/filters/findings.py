@@ -1,5 +1,6 @@
 """The filter bar of the list of findings."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -8,16 +9,21 @@ import django_filters
 from django import forms
 from django.db.models import Q, QuerySet
 
-from searches.enums import Direction
+from searches.enums import Direction, Minimality, TriageStatus
 from searches.filters.runs import action_choices
 from searches.models import Finding, SutRecord
 from searches.services.domain_store import current_domains
+from searches.services.finding_lists import COLLAPSED
+from searches.services.notes import known_tags
 from vlmlab.core.scenes.concepts import Concept
 from vlmlab.web.asked import LARGEST
 
 
 class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-filter ships no types
-    """Concept words, system, domain, direction, expected answer, size; larger sets can be left out."""
+    """Concept words, system, domain, direction, expected answer, size, tags; larger sets are left out.
+
+    ``minimal=off`` shows the larger ones too: an unchecked box sends nothing, so the form sends "off" first.
+    """
 
     q = django_filters.CharFilter(
         method="with_concepts",
@@ -44,9 +50,17 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-f
         empty_label="Any size",
         label="Size",
     )
-    minimal = django_filters.BooleanFilter(
-        method="without_larger", label="Collapse larger sets", widget=forms.CheckboxInput()
+    minimality = django_filters.ChoiceFilter(
+        choices=[("unknown", "Not tested"), *[one for one in Minimality.choices if one[0]]],
+        method="of_minimality",
+        empty_label="Minimal or not",
+        label="Minimal",
     )
+    triage = django_filters.ChoiceFilter(
+        choices=TriageStatus.choices, empty_label="Any status", label="Status"
+    )
+    tag = django_filters.ChoiceFilter(method="with_tag", empty_label="Any tag", label="Tag", choices=[])
+    minimal = django_filters.CharFilter(method="without_larger", label="Collapse larger sets")
     run = django_filters.NumberFilter(
         field_name="run_id", label="Run", widget=forms.HiddenInput(), max_value=LARGEST
     )
@@ -56,21 +70,32 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-f
         fields: list[str] = []
 
     def __init__(self, data: Mapping[str, Any] | None = None, *args: Any, **kwargs: Any) -> None:
-        super().__init__(data, *args, **kwargs)
+        values = {name: data[name] for name in data} if data else {}  # of several values the last one
+        super().__init__(values | {"minimal": values.get("minimal") or "on"}, *args, **kwargs)
         self.filters["sut"].extra["choices"] = list(
             SutRecord.objects.order_by("name").values_list("pk", "name")
         )
         domains = current_domains()
         self.filters["domain"].extra["choices"] = [(domain.slug, domain.title) for domain in domains]
         self.filters["expected"].extra["choices"] = action_choices(domains)
+        self.filters["tag"].extra["choices"] = [(tag, tag) for tag in known_tags()]
 
     def with_concepts(self, rows: QuerySet[Finding], name: str, value: str) -> QuerySet[Finding]:
         """Keep sets that contain a concept for every word; ``cone + fog`` asks for both."""
         return having_concepts(rows, value)
 
-    def without_larger(self, rows: QuerySet[Finding], name: str, value: bool | None) -> QuerySet[Finding]:  # noqa: FBT001 - django-filter's signature
-        """Leave out sets that contain a smaller finding of the same run."""
-        return rows.filter(is_minimal_in_run=True) if value else rows
+    def of_minimality(self, rows: QuerySet[Finding], name: str, value: str) -> QuerySet[Finding]:
+        """Keep findings of which an ablation said so, or that none looked at."""
+        return rows.filter(minimality="" if value == "unknown" else value)
+
+    def with_tag(self, rows: QuerySet[Finding], name: str, value: str) -> QuerySet[Finding]:
+        """Keep findings with a tag."""
+        # JSON containment is not portable, and databases differ in how they write other letters than ASCII.
+        return rows.filter(Q(tags__icontains=json.dumps(value)) | Q(tags__icontains=f'"{value}"'))
+
+    def without_larger(self, rows: QuerySet[Finding], name: str, value: str) -> QuerySet[Finding]:
+        """Leave out sets that contain a smaller finding of the same run; any word but "on" keeps them."""
+        return rows.exclude(COLLAPSED) if value == "on" else rows
 
 
 def having_concepts(rows: QuerySet[Finding], words: str) -> QuerySet[Finding]:

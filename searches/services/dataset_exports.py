@@ -9,9 +9,9 @@ from searches.enums import DatasetOrigin
 from searches.models import Blob, Dataset, DatasetPicture, Job, Sample, SearchRun, Trial
 from searches.services.datasets import credits_of_backend
 from searches.services.domain_store import find_domain
-from searches.services.live import config_of
 from searches.services.sample_scenes import remade_description
 from searches.services.scene_archives import SceneExport, ScenePicture
+from searches.services.set_settings import set_settings
 from vlmlab.core.scenes.asked_labels import label_of
 from vlmlab.core.scenes.coco import CocoThing
 from vlmlab.core.scenes.concepts import Domain
@@ -44,7 +44,7 @@ def dataset_export(dataset: Dataset) -> SceneExport:
 
 def run_export(run: SearchRun, trial: Trial | None = None) -> SceneExport:
     """Return the archive of the scenes of a run, or of one of its concept sets."""
-    config, domain = config_of(run), find_domain(run.campaign.domain_ref)
+    config, domain = set_settings(run), find_domain(run.campaign.domain_ref)
     rows = (trial.samples if trial is not None else run.samples).select_related("trial")
     drawn = rows.exclude(image_sha256="").order_by("trial__order", "number")
     size = (config.image_width, config.image_height)

@@ -6,22 +6,34 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, FloatField, Q, QuerySet
+from django.db.models.functions import Cast, NullIf
 
-from searches.enums import KEY_SEPARATOR, FindingState
+from searches.enums import KEY_SEPARATOR, FindingState, Minimality
 from searches.models import Finding, SearchRun
 
-SORTS = {
+SORTS: dict[str, tuple[Any, ...]] = {
     "newest": ("-id",),
+    "rate": (F("fresh_rate").asc(nulls_last=True), "-fresh_n", "-id"),
+    "-rate": (F("fresh_rate").desc(nulls_last=True), "-fresh_n", "-fails", "n", "-id"),
+    "evidence": (F("log_e_value").asc(nulls_last=True), "-id"),
+    "-evidence": (F("log_e_value").desc(nulls_last=True), "-id"),
     "fails": ("fails", "-n", "-id"),
     "-fails": ("-fails", "n", "-id"),
     "size": ("size", "-fails", "-id"),
     "-size": ("-size", "-fails", "-id"),
+    "state": ("state", "-id"),
+    "-state": ("-state", "-id"),
     "sut": ("sut__name", "-id"),
     "-sut": ("-sut__name", "-id"),
     "found": ("run_id", "found_at_inference", "id"),
     "-found": ("-run_id", "-found_at_inference", "-id"),
 }
+TESTED = (FindingState.CONFIRMED, FindingState.REFUTED, FindingState.UNDETERMINED)
+COLLAPSED = Q(covered_by__isnull=False) | (Q(is_minimal_in_run=False) & ~Q(state=FindingState.CONFIRMED))
+"""Larger sets that a smaller finding explains, or lies inside of while they are not confirmed."""
+MOST_MARKS = 12
+MOST_TILES = 3
 RUN_FINDINGS = 12
 KEPT_RUNS = 64
 
@@ -37,18 +49,51 @@ class FindingLine:
         covers: larger findings of the same run that contain this set.
         samples_per_set: what a full set takes.
         tau: threshold of its run.
+        passes: right answers of the search on its set.
     """
 
     finding: Finding
     covers: int
     samples_per_set: int
     tau: float
+    passes: int
 
     @property
-    def has_rate(self) -> bool:
-        """Whether k/n is a rate: its run takes all samples of every set."""
-        is_curtailed = self.finding.is_curtailed or stops_early(self.finding.run.campaign.config)
-        return not is_curtailed and self.finding.n > 0
+    def has_marks(self) -> bool:
+        """Whether the answers it was found with are few enough to show one by one."""
+        return self.finding.fails + self.passes <= MOST_MARKS
+
+    @property
+    def minimal_words(self) -> str:
+        """Whether the set still fails with less, as far as that was tested."""
+        if self.finding.covered_by_id is not None:
+            return "Covered by a smaller one"
+        return Minimality(self.finding.minimality).label
+
+
+@dataclass(frozen=True)
+class ExpectedTile:
+    """How many findings with one expected answer were confirmed, of those that fresh scenes tested."""
+
+    action: str
+    domain: str
+    confirmed: int
+    tested: int
+
+
+@dataclass(frozen=True)
+class StateCounts:
+    """Findings by state, and by expected answer."""
+
+    tabs: list["StateTab"]
+    tiles: list[ExpectedTile]
+    confirmed: int
+    tested: int
+
+    @property
+    def suspected(self) -> int:
+        """Findings that wait for fresh scenes."""
+        return next(tab.count for tab in self.tabs if tab.state == FindingState.SUSPECTED)
 
 
 @dataclass(frozen=True)
@@ -67,14 +112,28 @@ def all_findings() -> QuerySet[Finding]:
 
 def sorted_by(rows: QuerySet[Finding], key: str) -> QuerySet[Finding]:
     """Return the findings in the order of a key of ``SORTS``; the newest first for any other key."""
+    if key.endswith("rate"):
+        share = Cast("fresh_fails", FloatField()) / NullIf(F("fresh_n"), 0, output_field=FloatField())
+        rows = rows.annotate(fresh_rate=share)
     return rows.order_by(*SORTS.get(key, SORTS["newest"]))
 
 
-def state_tabs(rows: QuerySet[Finding]) -> list[StateTab]:
-    """Return how many findings stand in each state, with all of them first (one query)."""
-    counts = Counter(dict(rows.order_by().values_list("state").annotate(number=Count("pk"))))
+def state_counts(rows: QuerySet[Finding]) -> StateCounts:
+    """Return how many findings stand in each state, in all and by expected answer (one query)."""
+    grouped = rows.order_by().values("state", "expected_action", "domain").annotate(number=Count("pk"))
+    counts: Counter[str] = Counter()
+    tested: Counter[tuple[str, str]] = Counter()
+    confirmed: Counter[tuple[str, str]] = Counter()
+    for row in grouped:
+        state, of = row["state"], (row["expected_action"], row["domain"])
+        counts[state] += row["number"]
+        tested[of] += row["number"] if state in TESTED else 0
+        confirmed[of] += row["number"] if state == FindingState.CONFIRMED else 0
     tabs = [StateTab("", "All", sum(counts.values()))]
-    return tabs + [StateTab(state, str(label), counts[state]) for state, label in FindingState.choices]
+    tabs += [StateTab(state, str(label), counts[state]) for state, label in FindingState.choices]
+    most = sorted((of for of in tested if tested[of]), key=lambda of: (-tested[of], of))[:MOST_TILES]
+    tiles = [ExpectedTile(*of, confirmed=confirmed[of], tested=tested[of]) for of in most]
+    return StateCounts(tabs, tiles, counts[FindingState.CONFIRMED], sum(tested.values()))
 
 
 def finding_lines(findings: Sequence[Finding]) -> list[FindingLine]:
@@ -130,4 +189,5 @@ def _line(finding: Finding, sets: Iterable[frozenset[str]]) -> FindingLine:
         covers=sum(own < other for other in sets),
         samples_per_set=int(config.get("samples_per_set", 5)),
         tau=float(config.get("failure_rate_threshold", 0.6)),
+        passes=finding.trial.passes,
     )

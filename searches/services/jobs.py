@@ -19,12 +19,12 @@ from searches.services.dataset_making import JobGoesOn, make_dataset
 from searches.services.domain_store import find_domain
 from searches.services.job_queue import UNFINISHED, start_job
 from searches.services.leases import JobLease, own_job
-from searches.services.live import config_of
 from searches.services.modality_minimal import make_minimal
 from searches.services.picture_bills import billed_without_run
 from searches.services.prerender import prerender
 from searches.services.scene_sources import scene_source
 from searches.services.seed_imports import import_seeds
+from searches.services.set_settings import set_settings
 from searches.services.trying import do_try
 from searches.services.word_table_asking import ask_word_table
 from vlmlab.core.errors import VlmLabError
@@ -40,7 +40,7 @@ Values = dict[str, Any]
 def redraw_job(sample: Sample, *, by: User | None) -> Job:
     """Store a job that draws a picture again that was not kept; the same job serves all who ask."""
     campaign = sample.run.campaign
-    config = config_of(sample.run)
+    config = set_settings(sample.run)
     params = {
         "domain": campaign.domain_ref,
         "concepts": sample.trial.concepts,

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import CharField, Count, Model, QuerySet, Value
 from django.utils import timezone
 
-from searches.enums import LIVE_STATES, MODALITY_METHOD
+from searches.enums import CASE_METHOD, FOLLOW_UP_METHOD, LIVE_STATES, MODALITY_METHOD
 from searches.models import (
     Campaign,
     Dataset,
@@ -34,6 +34,7 @@ class NavCounts:
     datasets: int
     runs: str
     findings: int
+    follow_ups: int
     profiles: int
     workers: str
 
@@ -52,6 +53,7 @@ def count_for_nav() -> NavCounts:
         _counted(SutRecord.objects.all(), "suts").union(
             _counted(concept_runs().filter(state__in=LIVE_STATES), "live"),
             _counted(Finding.objects.all(), "findings"),
+            _counted(Campaign.objects.filter(method__in=(FOLLOW_UP_METHOD, CASE_METHOD)), "follow_ups"),
             _counted(Campaign.objects.filter(method=MODALITY_METHOD), "profiles"),
             _counted(alive_workers(), "workers"),
             _counted(own_domains, "domains"),
@@ -68,6 +70,7 @@ def count_for_nav() -> NavCounts:
         datasets=counts.get("datasets", 0),
         runs=f"{live} live" if live else "",
         findings=counts.get("findings", 0),
+        follow_ups=counts.get("follow_ups", 0),
         profiles=counts.get("profiles", 0),
         workers=str(workers) if workers else "none",
     )

@@ -23,6 +23,7 @@ SHOWN = {
     "passed": "Passed",
     "invalid": "Invalid",
     "errors": "Call errors",
+    "flagged": "Flagged",
 }
 
 
@@ -122,7 +123,9 @@ def trial_to_ask_again(pk: int) -> Trial | None:
 def find_finding(pk: int) -> Finding | None:
     """Return a finding with what its page needs."""
     return (
-        Finding.objects.select_related("trial__run__campaign", "trial__run__sut", "sut", "run")
+        Finding.objects.select_related(
+            "trial__run__campaign", "trial__run__sut", "sut", "run__campaign", "covered_by"
+        )
         .filter(pk=pk)
         .first()
     )
@@ -145,7 +148,7 @@ def set_page(trial: Trial, *, show: str, number: int | None) -> SetPage:
         VlmLabError: the run's settings or domain are not known to this version.
     """
     view = trial_detail(trial)
-    groups = {name: [one for one in view.samples if _belongs(one.sample, name)] for name in SHOWN}
+    groups = {name: [one for one in view.samples if _belongs(one, name)] for name in SHOWN}
     shown = groups.get(show, view.samples)
     tabs = [SampleTab("", "All", len(view.samples))]
     tabs += [SampleTab(name, SHOWN[name], len(rows)) for name, rows in groups.items() if rows or name == show]
@@ -167,13 +170,15 @@ def is_same_scene(job: Job, sample: Sample) -> bool:
     return bool(job.params.get("seed") == sample.scene_seed)
 
 
-def _belongs(sample: Sample, name: str) -> bool:
+def _belongs(view: SampleView, name: str) -> bool:
+    sample = view.sample
     is_invalid = sample.answer_status == "invalid"
     return {
         "failed": sample.verdict == Verdict.FAIL and not is_invalid,
         "passed": sample.verdict == Verdict.PASS,
         "invalid": is_invalid,
         "errors": sample.verdict in (Verdict.CALL_ERROR, Verdict.INCOMPATIBLE),
+        "flagged": view.is_flagged,
     }[name]
 
 

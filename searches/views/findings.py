@@ -9,10 +9,14 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from searches.charts.evidence import sequential_chart
 from searches.enums import FindingState
 from searches.filters.findings import FindingFilter
 from searches.services import exports, finding_lists
+from searches.services.finding_trails import finding_trail
+from searches.services.notes import notes_of
 from searches.services.set_pages import find_finding, set_page
+from searches.services.set_settings import set_settings
 from searches.views.sets import chosen_number, redrawn
 from vlmlab.web.asked import asked_number
 from vlmlab.web.streaming import stream_file
@@ -24,7 +28,7 @@ PAGE_SIZE = 25
 def finding_list(request: HttpRequest) -> HttpResponse:
     """Show the findings of all runs."""
     narrowed = FindingFilter(request.GET, queryset=finding_lists.all_findings())
-    tabs = finding_lists.state_tabs(narrowed.qs)
+    counts = finding_lists.state_counts(narrowed.qs)
     state = request.GET.get("state", "")
     rows = narrowed.qs.filter(state=state) if state in FindingState.values else narrowed.qs
     page = Paginator(finding_lists.sorted_by(rows, request.GET.get("sort", "")), PAGE_SIZE).get_page(
@@ -32,11 +36,12 @@ def finding_list(request: HttpRequest) -> HttpResponse:
     )
     context = {
         "filter": narrowed,
-        "tabs": tabs,
+        "counts": counts,
+        "tabs": counts.tabs,
         "state": state if state in FindingState.values else "",
         "page_obj": page,
         "lines": finding_lists.finding_lines(list(page.object_list)),
-        "total": tabs[0].count,
+        "is_collapsed": narrowed.form.data.get("minimal") == "on",
         "only_run": asked_number(request.GET.get("run", "")),
         "is_filtered": any(request.GET.get(name) for name in [*narrowed.filters, "state"]),
     }
@@ -45,12 +50,27 @@ def finding_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def finding_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one finding with every scene it was found on."""
+    """Show one finding: the trail of its evidence, and every scene of one step of it."""
     finding = find_finding(pk)
     if finding is None:
         raise Http404("no such finding")
-    page = set_page(finding.trial, show=request.GET.get("show", ""), number=chosen_number(request))
-    context: dict[str, Any] = {"finding": finding, "page": page, "run": finding.trial.run}
+    trail = finding_trail(finding)
+    wanted = asked_number(request.GET.get("of", ""))
+    source = next((one for one in trail.sources if one.trial.pk == wanted), trail.sources[0])
+    found_on = source if source.trial.pk == finding.trial_id else trail.sources[-1]
+    page = set_page(source.trial, show=request.GET.get("show", ""), number=chosen_number(request))
+    context: dict[str, Any] = {
+        "finding": finding,
+        "trail": trail,
+        "source": source,
+        "search": found_on.trial,
+        "settings": set_settings(finding.run),
+        "page": page,
+        "run": source.trial.run,
+        "notes": notes_of(finding),
+    }
+    if trail.trace is not None:
+        context["chart"] = sequential_chart(trail.trace, slug=f"finding-{pk}-evidence")
     return render(request, "searches/finding_detail.html", context | redrawn(request, page))
 
 

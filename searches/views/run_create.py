@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from searches import launch
-from searches.enums import MODALITY_METHOD
+from searches.enums import CONCEPT_METHOD, MODALITY_METHOD
 from searches.forms import run as run_form
 from searches.forms.run import RunForm
 from searches.models import SearchRun, User
@@ -82,6 +82,8 @@ def run_clone(request: HttpRequest, pk: int) -> HttpResponse:
     run = get_object_or_404(SearchRun.objects.select_related("campaign"), pk=pk)
     if run.campaign.method == MODALITY_METHOD:
         return redirect("modality_clone", pk=run.campaign_id)
+    if run.campaign.method != CONCEPT_METHOD:
+        return redirect(run.campaign)
     form = RunForm(initial=run_form.config_values(clone_values(run)))
     return render(request, "searches/run_create.html", _context(form) | {"cloned_from": run})
 

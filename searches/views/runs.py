@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from searches import launch
 from searches.charts.convergence import Curve, convergence_chart
-from searches.enums import MODALITY_METHOD
+from searches.enums import CASE_METHOD, CONCEPT_METHOD, FOLLOW_UP_METHOD, MODALITY_METHOD
 from searches.filters.runs import RunFilter
 from searches.forms.run import RaiseLimitForm
 from searches.models import SearchRun, User
@@ -42,10 +42,12 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one run; one of a modality search has a page of its own."""
+    """Show one run; one of a modality search or of a follow-up has a page of its own."""
     run = _any_run(pk)
     if run.campaign.method == MODALITY_METHOD:
         return redirect("modality_run", pk=pk)
+    if run.campaign.method in (FOLLOW_UP_METHOD, CASE_METHOD):
+        return redirect(run.campaign)
     return render(request, "searches/run_detail.html", _page(run))
 
 
@@ -118,14 +120,14 @@ def run_raise_limit(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             launch.raise_limit(run, new_limit=form.cleaned_data["new_limit"], by=cast(User, request.user))
         except VlmLabError as error:
-            if error.field not in form.fields or run.campaign.method == MODALITY_METHOD:
+            if error.field not in form.fields or run.campaign.method != CONCEPT_METHOD:
                 messages.error(request, str(error))
                 return redirect(run)
             form.add_error(error.field, str(error))
         else:
             messages.success(request, "The new limit holds, and the run goes on where it was.")
             return redirect(run)
-    if run.campaign.method == MODALITY_METHOD:
+    if run.campaign.method != CONCEPT_METHOD:
         messages.error(request, "Enter a number of US dollars, or nothing for no limit.")
         return redirect(run)
     run = _run(pk)

@@ -11,7 +11,7 @@ from vlmlab.core.scenes.concepts import Chip, Concept
 from vlmlab.core.stats import Interval, clopper_pearson
 from vlmlab.web.domains import known_domain
 from vlmlab.web.icons import BADGES, FINDING_SIGNS, GLYPHS, ICONS
-from vlmlab.web.numbers import write_count, write_percent
+from vlmlab.web.numbers import write_count, write_level, write_percent
 
 MARK_STEP = 13
 RATE_WIDTH = 92
@@ -108,21 +108,22 @@ def rate_html(
     threshold: float | None = None,
     is_long: bool = False,
     interval_of: Callable[[int, int], Interval] | None = None,
+    interval: Interval | None = None,
 ) -> SafeString:
-    """Return bar, 95 % interval, percentage and k/n of a rate; the upright line is the threshold.
+    """Return bar, interval, percentage and k/n of a rate; the upright line is the threshold.
 
     The colour says where the whole interval lies: above the threshold, holding it, or below. The interval is
-    the exact one unless ``interval_of`` gives another.
+    the exact one at 95 % unless ``interval_of`` gives another, or ``interval`` is one that was stored.
     """
     if n <= 0:
         return mark_safe('<span class="muted">not measured</span>')
-    interval = (interval_of or _interval)(fails, n)
+    interval = interval or (interval_of or _interval)(fails, n)
     low, high = interval.low, interval.high
     width = RATE_WIDTH_LONG if is_long else RATE_WIDTH
     share = fails / n
     sentence = (
         f"{write_count(fails)} of {write_count(n)}, {write_percent(share)}, "
-        f"95 % interval {write_percent(low)} to {write_percent(high)}"
+        f"{write_level(interval.level)} interval {write_percent(low)} to {write_percent(high)}"
     )
     line = (
         format_html('<line class="r-tau" x1="{0}" x2="{0}" y1="1" y2="17"/>', _x(threshold, width))

@@ -22,6 +22,8 @@ ICONS: dict[str, str] = {
     "info": "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 7.3v3.7M8 5v.2",
     "check": "M3 8.5l3.2 3.2L13 4.5",
     "cross": "M4 4l8 8M12 4l-8 8",
+    "pin": "M6 2h4l-.6 5 2.1 2.5h-7L6.6 7zM8 9.5V14",
+    "confirm": "M8 1.8 14.2 8 8 14.2 1.8 8zM5.8 8l1.6 1.6L10.4 6.6",
     "plus": "M8 3v10M3 8h10",
     "pause": "M5.5 3.5v9M10.5 3.5v9",
     "stop": "M4 4h8v8H4z",

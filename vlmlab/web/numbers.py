@@ -52,6 +52,14 @@ def write_percent(share: float | None) -> str:
     return f"{percent} %"
 
 
+def write_level(level: float) -> str:
+    """Return the level of an interval: ``95 %``, or with one decimal where it is none of a whole percent."""
+    percent = round(level * 100, 1)
+    return (
+        f"{percent:.0f} %" if percent == round(percent) and percent < 100 else f"{min(percent, 99.9):.1f} %"
+    )
+
+
 def write_interval(low: float, high: float) -> str:
     """Return two shares as ``62–89 %``."""
     return f"{floor(low * 100 + 0.5)}–{floor(high * 100 + 0.5)} %"

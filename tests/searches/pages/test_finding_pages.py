@@ -39,8 +39,8 @@ def test_the_list_takes_the_same_queries_for_any_number_of_rows(rows, django_ass
         finding_of(("cone", "bus_stop", "cyclist")[number])
     client = browser_of(Role.RESEARCHER)
 
-    # session, person, navigation, systems, domains, tabs, count, rows, covered sets
-    with django_assert_num_queries(9):
+    # session, person, navigation, systems, domains, tags, tabs, count, rows, covered sets
+    with django_assert_num_queries(10):
         page = client.get("/findings/")
 
     assert (page.status_code, len(page.context["lines"])) == (200, rows)
@@ -63,15 +63,17 @@ def test_the_list_can_be_narrowed():
     narrowed = {
         query: shown(query)
         for query in (
-            f"sut={first.sut_id}", "direction=over-reaction", "expected=slow_down", "size=2", "minimal=on",
-            "state=refuted", f"run={second.run_id}", "domain=driving&size=1",
+            f"sut={first.sut_id}", "direction=over-reaction", "expected=slow_down&minimal=off", "size=2",
+            "minimal=off&minimal=on", "minimal=off", "state=refuted", f"run={second.run_id}&minimal=off",
+            "domain=driving&size=1",
         )
     }  # fmt: skip
 
     assert narrowed == {
         f"sut={first.sut_id}": ["cone"], "direction=over-reaction": ["cone"],
-        "expected=slow_down": ["cyclist+far"], "size=2": ["cyclist+far"],
-        "minimal=on": ["cone"], "state=refuted": ["cone"], f"run={second.run_id}": ["cyclist+far"],
+        "expected=slow_down&minimal=off": ["cyclist+far"], "size=2": [],
+        "minimal=off&minimal=on": ["cone"], "minimal=off": ["cyclist+far", "cone"], "state=refuted": ["cone"],
+        f"run={second.run_id}&minimal=off": ["cyclist+far"],
         "domain=driving&size=1": ["cone"],
     }  # fmt: skip
 
@@ -120,14 +122,14 @@ def test_twenty_five_findings_stand_on_a_page():
     assert (len(page.context["lines"]), page.context["page_obj"].paginator.num_pages) == (1, 2)
 
 
-def test_a_full_set_has_a_rate_and_a_set_cut_short_has_only_its_samples():
+def test_counts_of_the_search_are_shown_as_marks_and_never_as_a_rate():
     finding_of("cone", verdicts="FFFPF")
     finding_of("cyclist", verdicts="FFF", is_curtailed=True)
 
     page = browser_of(Role.REVIEWER).get("/findings/").content.decode()
 
-    assert page.count("80 %<small>4/5</small>") == 1
-    assert "100 %" not in page
+    assert [page.count(f"found with {counts};") for counts in ("4 of 5", "3 of 3")] == [1, 1]
+    assert ["80 %" in page, "100 %" in page] == [False, False]
 
 
 def test_an_empty_list_says_what_to_do():
@@ -371,7 +373,7 @@ def test_a_finding_counts_answers_that_came_after_it_was_found():
     ]
 
     assert ["3 of 6 answered wrongly" in page for page in pages] == [True, True]
-    assert ["3/6" in page for page in pages] == [True, True]
+    assert ["3/6" in page for page in pages] == [False, True]  # a finding's page has rates of fresh scenes only
     assert ["3/5" in page for page in pages] == [False, False]
 
 

@@ -1,0 +1,105 @@
+"""Lists of follow-ups: what each follows, how far it is, what it came to and what it cost."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Count, QuerySet, Sum
+
+from searches.enums import CASE_METHOD, FOLLOW_UP_METHOD, LIVE_STATES, RunState
+from searches.models import Campaign, FollowUpItem, SearchRun
+from searches.services.modality_progress import progress_of_many, state_of
+
+FOLLOW_UP_METHODS = (FOLLOW_UP_METHOD, CASE_METHOD)
+
+
+@dataclass(frozen=True)
+class FollowUpLine:
+    """One row of the list.
+
+    Attributes:
+        suts: names of its systems.
+        state: of the campaign as a whole.
+        by_state: its items by their state, "" for open ones.
+        n_inferences, spend_usd: what all its runs have taken.
+    """
+
+    campaign: Campaign
+    suts: tuple[str, ...]
+    state: RunState
+    by_state: dict[str, int] = field(default_factory=dict)
+    n_inferences: int = 0
+    spend_usd: float = 0.0
+
+    @property
+    def n_items(self) -> int:
+        """Everything that it settles."""
+        return sum(self.by_state.values())
+
+    @property
+    def n_settled(self) -> int:
+        """What it has settled so far."""
+        return self.n_items - self.by_state.get("", 0)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether anything of it waits or works."""
+        return self.state in LIVE_STATES
+
+    @property
+    def outcome(self) -> str:
+        """What it came to, in words: ``7 confirmed, 2 refuted``."""
+        return outcome_words(self.by_state)
+
+
+def follow_up_campaigns() -> QuerySet[Campaign]:
+    """Return all follow-ups with what they follow, newest first."""
+    rows = Campaign.objects.filter(method__in=FOLLOW_UP_METHODS)
+    return rows.select_related("follows", "created_by").order_by("-id")
+
+
+def follow_up_campaign(pk: int) -> Campaign | None:
+    """Return one follow-up with what it follows and what it was started from."""
+    rows = follow_up_campaigns().select_related("source__family", "source__envelope", "experiment")
+    return rows.filter(pk=pk).first() if pk < 2**63 else None
+
+
+def follow_ups_of(campaign: Campaign) -> QuerySet[Campaign]:
+    """Return the follow-ups of a search, newest first."""
+    return follow_up_campaigns().filter(follows=campaign)
+
+
+def follow_up_lines(campaigns: Sequence[Campaign]) -> list[FollowUpLine]:
+    """Return the rows of follow-ups (three queries however many they are)."""
+    if not campaigns:
+        return []
+    states = progress_of_many(campaigns)
+    items: dict[int, Counter[str]] = defaultdict(Counter)
+    counted = FollowUpItem.objects.filter(campaign__in=campaigns).order_by().values("campaign_id", "state")
+    for row in counted.annotate(number=Count("pk")):
+        items[row["campaign_id"]][row["state"]] = row["number"]
+    runs: dict[int, list[dict[str, object]]] = defaultdict(list)
+    summed = SearchRun.objects.filter(campaign__in=campaigns).order_by("sut__name")
+    for one in summed.values("campaign_id", "sut__name").annotate(
+        asked=Sum("n_inferences"), spent=Sum("spend_usd")
+    ):
+        runs[one["campaign_id"]].append(one)
+    return [
+        FollowUpLine(
+            campaign=one,
+            suts=tuple(dict.fromkeys(str(run["sut__name"]) for run in runs[one.pk])),
+            state=state_of(states[one.pk]),
+            by_state=dict(items[one.pk]),
+            n_inferences=sum(int(str(run["asked"] or 0)) for run in runs[one.pk]),
+            spend_usd=sum(float(str(run["spent"] or 0.0)) for run in runs[one.pk]),
+        )
+        for one in campaigns
+    ]
+
+
+def outcome_words(by_state: dict[str, int]) -> str:
+    """Return what items came to, the weightiest first: ``7 confirmed, 2 refuted, 3 undetermined``."""
+    known = ("confirmed", "refuted", "undetermined", "suspected")
+    others = sorted(set(by_state) - {*known, ""})
+    parts = [f"{by_state[state]:,} {state}" for state in (*known, *others) if by_state.get(state)]
+    return ", ".join(parts)
