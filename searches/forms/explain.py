@@ -112,6 +112,11 @@ class SystemsForm(ExplainForm):
         return str(self.cleaned_data.get("domain") or self._domains[0])
 
     @property
+    def least_systems_chosen(self) -> int:
+        """Systems that a concept needs."""
+        return self.number("least_systems")
+
+    @property
     def measure_chosen(self) -> Measure:
         """What the cells hold."""
         self.is_valid()

@@ -103,6 +103,17 @@ class PlannedLine:
 
 
 @dataclass(frozen=True)
+class Gain:
+    """Parts shown before and after a plan; ``by_chance`` after one of sets drawn at random."""
+
+    title: str
+    before: int
+    after: int
+    by_chance: float
+    total: int
+
+
+@dataclass(frozen=True)
 class CoveragePage:
     """Coverage of an explanation and a plan of more calls.
 
@@ -121,6 +132,20 @@ class CoveragePage:
     is_alone: bool
     plan: CoveragePlan
     planned: list[PlannedLine]
+
+    @property
+    def rows(self) -> list[tuple[StateCount, ...]]:
+        """Counts of each state, one entry a part size."""
+        return list(zip(*(size.states for size in self.sizes), strict=True))
+
+    @property
+    def gains(self) -> list[Gain]:
+        """What the plan would show, one a part size."""
+        plan = self.plan
+        return [
+            Gain(size.title, plan.before[place], plan.after[place], plan.random_after[place], size.total)
+            for place, size in enumerate(self.sizes)
+        ]
 
 
 @dataclass(frozen=True)
