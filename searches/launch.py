@@ -41,6 +41,7 @@ from searches.services import (
 )
 from searches.services.datasets import Recipe
 from searches.services.domain_store import find_domain
+from searches.services.experiment_retests import retest_wishes
 from searches.services.experiments import ExperimentWish
 from searches.services.follow_ups import FollowUpWish
 from searches.services.job_queue import start_job as start_queued
@@ -201,6 +202,15 @@ def start_experiment(wish: ExperimentWish, *, by: User | None) -> Experiment:
         experiment = experiments.create_experiment(wish, by=by)
         _wake_for_experiment(experiment)
     return experiment
+
+
+def start_retests(experiment: Experiment, *, by: User | None) -> list[Campaign]:
+    """Store the published re-test of every campaign of an experiment that is ready for it.
+
+    Raises:
+        VlmLabError: see ``experiment_retests.retest_wishes``.
+    """
+    return [start_follow_up(wish, by=by) for wish in retest_wishes(experiment)]
 
 
 def resume_experiment(experiment: Experiment, *, by: User | None) -> int:
