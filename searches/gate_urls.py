@@ -1,8 +1,8 @@
-"""Addresses of regression families and canaries."""
+"""Addresses of regression families, canaries, operating envelopes and decision cards."""
 
 from django.urls import path
 
-from searches.views import canaries, families, regressions
+from searches.views import canaries, cards, envelopes, families, regressions
 
 urlpatterns = [
     path("families/", families.family_list, name="family_list"),
@@ -25,4 +25,16 @@ urlpatterns = [
     path("families/<slug:slug>/unpin/", families.family_unpin, name="family_unpin"),
     path("families/<slug:slug>/archive/", families.family_archive, name="family_archive"),
     path("families/<slug:slug>/start/", families.regression_start, name="regression_start"),
+    path("cards/", envelopes.envelope_list, name="envelope_list"),
+    path("cards/new/", envelopes.envelope_create, name="envelope_create"),
+    path("cards/preview/", envelopes.envelope_preview, name="envelope_preview"),
+    path("cards/of/<int:pk>/", cards.card_detail, name="card_detail"),
+    path("cards/of/<int:pk>/progress/", cards.card_progress, name="card_progress"),
+    path("cards/of/<int:pk>/pdf/", cards.card_pdf, name="card_pdf"),
+    path("cards/of/<int:pk>/file/<str:fmt>/", cards.card_export, name="card_export"),
+    path("cards/<slug:slug>/", envelopes.envelope_detail, name="envelope_detail"),
+    path("cards/<slug:slug>/edit/", envelopes.envelope_edit, name="envelope_edit"),
+    path("cards/<slug:slug>/file/<str:fmt>/", envelopes.envelope_file, name="envelope_file"),
+    path("cards/<slug:slug>/archive/", envelopes.envelope_archive, name="envelope_archive"),
+    path("cards/<slug:slug>/start/", envelopes.card_start, name="card_start"),
 ]

@@ -59,8 +59,8 @@ def bounds(reading: CellReading, scale: float) -> SafeString:
         scale: the share at the right end of the bar.
     """
     sentence = (
-        f"{write_count(reading.errors)} of {write_count(reading.n)}, between {write_percent(reading.low)} and "
-        f"{write_percent(reading.high)}, limit {write_percent(reading.limit)}"
+        f"{write_count(reading.errors)} of {write_count(reading.n)}, between {write_percent(reading.low)} "
+        f"and {write_percent(reading.high)}, limit {write_percent(reading.limit)}"
     )
     dot: Any = ""
     if reading.rate is not None:
