@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from searches.enums import FINAL_STATES, FindingState, RunState
 from searches.models import Campaign, Finding, FollowUpItem, Trial
+from searches.services.follow_up_collapsing import collapse_findings
 from searches.services.scene_flags import adjusted_counts
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.stats import clopper_pearson
@@ -45,6 +46,8 @@ def settle_confirmation(campaign: Campaign) -> None:
             _settle_item(item, FindingState.UNDETERMINED, item.reason or "exhausted")
         if one.state in DECIDED or is_final:
             _settle_finding(item, one, config, count)
+    if campaign.follows is not None:
+        collapse_findings(campaign.follows)
 
 
 def _is_open(item: FollowUpItem) -> bool:

@@ -39,6 +39,16 @@ def root_of(campaign: Campaign) -> Campaign:
     return campaign
 
 
+def campaigns_below(root: Campaign) -> list[int]:
+    """Return the numbers of a search and of all follow-ups of it, those of follow-ups included."""
+    found, wave = [root.pk], [root.pk]
+    while wave:
+        below = Campaign.objects.filter(follows__in=wave).exclude(pk__in=found).values_list("pk", flat=True)
+        wave = list(below)
+        found += wave
+    return found
+
+
 def family_place(root: Campaign, n_items: int) -> FamilyPlace:
     """Return where ``n_items`` suspects would stand that are confirmed next.
 

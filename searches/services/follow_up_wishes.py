@@ -12,15 +12,20 @@ from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.verdicts.cells import find_bases, plan_cells
 from vlmlab.core.verdicts.config import FOLLOW_UP_CONFIGS, FollowUpConfig, FollowUpKind
-from vlmlab.core.verdicts.drops import DropPlan, plan_drops
+from vlmlab.core.verdicts.drops import plan_drops
 from vlmlab.core.verdicts.paper_protocol import top_by_rate
+from vlmlab.core.verdicts.probe import probe_settings
 from vlmlab.core.verdicts.queries import block_of
 
 COPIED = (
     "failure_rate_threshold", "ask_reason", "image_width", "image_height", "backend", "slots",
 )  # fmt: skip
 """Settings of the search that its follow-ups share: pictures and questions must be the same."""
+
+ItemPlan = tuple[tuple[Key, ...], Mapping[str, Any]]
+"""Arms and settings of an item."""
 
 
 def follow_up_config(
@@ -104,8 +109,9 @@ def ablate_wish(
     """
     root = _one_root(findings, "ablate")
     domain = find_domain(root.domain_ref)
-    plans = {one.pk: plan_drops(domain, tuple(one.concepts)) for one in findings}
-    chosen = [one for one in findings if plans[one.pk].smaller]
+    drops = {one.pk: plan_drops(domain, tuple(one.concepts)) for one in findings}
+    chosen = [one for one in findings if drops[one.pk].smaller]
+    plans = {pk: (plan.arms, plan.settings) for pk, plan in drops.items()}
     if not chosen:
         raise VlmLabError(
             "Nothing can be left out of these sets: what is left could not be drawn, or would be another "
@@ -133,34 +139,37 @@ def probe_wish(
     """
     root = _one_root(findings, "probe")
     config = follow_up_config("probe", root, values)
-    return _wish("probe", config, root, findings, name=name, accepts_changed_system=accepts_changed_system)
+    domain = find_domain(root.domain_ref)
+    settings = {one.pk: probe_settings(domain, tuple(one.concepts)) for one in findings}
+    plans = {pk: ((), values) for pk, values in settings.items()}
+    return _wish(
+        "probe", config, root, findings, plans=plans, name=name, accepts_changed_system=accepts_changed_system
+    )
 
 
 def interact_wish(
     run: SearchRun,
     pairs: Iterable[tuple[str, str]],
     *,
-    context: Key = (),
+    base: Key | None = None,
     values: Mapping[str, Any] | None = None,
     name: str = "",
 ) -> FollowUpWish:
     """Return the wish to test pairs of concepts in four cells: neither, one, the other, both.
 
-    Every cell also shows the context, for a scene must show something.
-
     Args:
         run: whose system is asked.
-        pairs: canonical ids.
-        context: concepts that all four cells show; () for the first one that makes all four drawable.
+        pairs: ids of concepts.
+        base: concepts that all four cells show; None for the smallest base on which the four ask the same.
         values: settings of ``InteractConfig`` that differ from their defaults.
         name: of the follow-up.
 
     Raises:
-        VlmLabError: no pair is chosen, or the four cells of one cannot be drawn.
+        VlmLabError: no pair is chosen, or the four cells of one cannot be compared.
     """
     root = root_of(run.campaign)
     domain = find_domain(root.domain_ref)
-    items = [_four_cells(domain, first, second, context) for first, second in pairs]
+    items = [_four_cells(domain, first, second, base) for first, second in pairs]
     if not items:
         raise VlmLabError("No pair is chosen.", hint="Choose two concepts.", field="items")
     return FollowUpWish(
@@ -179,25 +188,30 @@ def suspects_of(campaign: Campaign) -> list[Finding]:
     return list(rows.select_related("run__campaign", "sut").order_by("run_id", "-fails", "n", "pk"))
 
 
-def _four_cells(domain: Domain, first: str, second: str, context: Key) -> ItemWish:
-    contexts = (
-        [context] if context else [(one.id,) for one in domain.concepts if one.id not in (first, second)]
-    )
-    for kept in contexts:
-        cells = tuple(
-            domain.canonical((*kept, *extra)) for extra in ((first, second), (first,), (second,), ())
+def _four_cells(domain: Domain, first: str, second: str, base: Key | None) -> ItemWish:
+    if first == second:
+        raise VlmLabError("Two different concepts are needed.", hint="Choose another one.", field="items")
+    bases = find_bases(domain, first, second, most=1) if base is None else [base]
+    labels = f"“{domain.concept(first).label}” and “{domain.concept(second).label}”"
+    if not bases:
+        raise VlmLabError(
+            f"No base makes all four cells of {labels} the same question.",
+            hint="Choose another pair.",
+            field="items",
         )
-        if len(set(cells)) == 4 and all(domain.is_compatible(cell) for cell in cells):
-            return ItemWish(
-                key=cells[0],
-                arms=cells[1:],
-                block=block_of("cells", *cells[0], first, second),
-                settings={"pair": [first, second], "context": list(kept)},
-            )
-    raise VlmLabError(
-        f"The four cells of {first} and {second} cannot be drawn: one of them shows nothing, or clashes.",
-        hint="Choose another pair, or another context.",
-        field="items",
+    try:
+        plan = plan_cells(domain, first, second, base=bases[0])
+    except ValueError:
+        raise VlmLabError(
+            f"The base holds one of {labels}.", hint="Choose another base.", field="items"
+        ) from None
+    if plan.kind != "comparable":
+        raise VlmLabError(plan.why, hint="Choose another pair, or another base.", field="items")
+    return ItemWish(
+        key=plan.keys[0],
+        arms=plan.keys[1:],
+        block=block_of("cells", *plan.keys[0], plan.first, plan.second),
+        settings=plan.settings,
     )
 
 
@@ -244,7 +258,7 @@ def _wish(
     root: Campaign,
     findings: Sequence[Finding],
     *,
-    plans: Mapping[int, DropPlan] | None = None,
+    plans: Mapping[int, ItemPlan] | None = None,
     name: str = "",
     accepts_changed_system: bool = False,
 ) -> FollowUpWish:
@@ -265,11 +279,12 @@ def _wish(
     )
 
 
-def _item(finding: Finding, plan: DropPlan | None) -> ItemWish:
+def _item(finding: Finding, plan: ItemPlan | None) -> ItemWish:
+    arms, settings = plan or ((), {})
     return ItemWish(
         key=tuple(finding.concepts),
         finding=finding,
-        arms=plan.arms if plan else (),
-        settings=plan.settings if plan else {},
+        arms=arms,
+        settings=settings,
         expected_action=finding.expected_action,
     )

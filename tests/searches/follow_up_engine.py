@@ -20,7 +20,10 @@ SETTLED_COLUMNS = (*FINDING_COLUMNS, "state", "fresh_fails", "fresh_n", "fresh_l
 def suspects(sut: SutRecord | None = None, *, sets: Sequence[tuple[str, ...]] = SUSPECTS) -> list[Finding]:
     """Make a finished search of a system that overlooks cones, with a finding for each set."""
     run = make_run(sut or scripted(), state="succeeded")
-    return [make_finding(make_trial(run, concepts, verdicts="FFFPF")) for concepts in sets]
+    return [
+        make_finding(make_trial(run, concepts, verdicts="FFFPF", expected_action="emergency_stop"))
+        for concepts in sets
+    ]
 
 
 def follow(
