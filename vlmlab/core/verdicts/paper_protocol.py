@@ -37,7 +37,8 @@ class RetestSummary:
 
     Attributes:
         mean: mean of the sets' failure rates; None without sets.
-        sd: their standard deviation over ``n - 1``; None below two sets. The paper does not say over what.
+        sd: their standard deviation over n; None below two sets. The paper does not say over what; most of
+            its rows fit n.
         n_high: sets that fail in at least 80 % of their samples.
         sets: every set, in the order given.
     """
@@ -91,5 +92,5 @@ def retest_summary(counts: Sequence[tuple[int, int]], level: float = 0.95) -> Re
     mean = sum(rates) / len(rates) if rates else None
     spread = None
     if mean is not None and len(rates) > 1:
-        spread = sqrt(sum((rate - mean) ** 2 for rate in rates) / (len(rates) - 1))
+        spread = sqrt(sum((rate - mean) ** 2 for rate in rates) / len(rates))
     return RetestSummary(mean, spread, sum(one.is_high for one in sets), sets)
