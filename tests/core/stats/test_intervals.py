@@ -15,6 +15,8 @@ from vlmlab.core.stats import (
     lower_bound,
     mean_interval,
     normal_quantile,
+    score_interval_of_mean,
+    upper_bound,
     wilson,
     wilson_interval,
 )
@@ -68,6 +70,50 @@ def test_lower_bound_of_five_of_five():
     assert lower_bound(5, 5) == pytest.approx(0.05 ** (1 / 5))
     assert round(lower_bound(5, 5), 3) == 0.549
     assert lower_bound(0, 5) == 0.0
+
+
+def test_upper_bound_of_no_error():
+    # 5 of 5 right answers leave up to 45 %; 149 without an error are the fewest that leave less than 2 %.
+    assert upper_bound(0, 5) == pytest.approx(1 - 0.05 ** (1 / 5))
+    assert round(upper_bound(0, 5), 3) == 0.451
+    assert upper_bound(0, 149) < 0.02 < upper_bound(0, 148)
+    assert upper_bound(5, 5) == 1.0
+    assert upper_bound(0, 0) == 1.0
+
+
+@settings(deadline=None)
+@given(COUNTS, st.sampled_from([0.8, 0.95, 0.99]))
+def test_one_sided_bounds_are_those_of_scipy_and_mirror_each_other(counts, level):
+    successes, total = counts
+
+    high = upper_bound(successes, total, level)
+
+    oracle = binomtest(successes, total, alternative="less").proportion_ci(level, method="exact").high
+    assert high == pytest.approx(oracle, abs=1e-9)
+    assert high == pytest.approx(1 - lower_bound(total - successes, total, level), abs=1e-9)
+
+
+@settings(deadline=None)
+@given(COUNTS)
+def test_score_interval_of_a_mean_is_wilsons_for_a_share(counts):
+    successes, total = counts
+
+    assert score_interval_of_mean(successes / total, total) == wilson(successes, total)
+
+
+def test_score_interval_of_a_mean_covers_means_of_shares():
+    rng = np.random.default_rng(3)
+    means = rng.beta(0.7, 1.6, size=(2000, 12)).mean(axis=1)
+
+    covered = sum(
+        interval.low <= 0.7 / 2.3 <= interval.high
+        for interval in (score_interval_of_mean(float(mean), 12) for mean in means)
+    )
+
+    assert covered / 2000 > 0.95
+    assert score_interval_of_mean(0.5, 0) == Interval(0.0, 1.0, 0.95)
+    with pytest.raises(ValueError, match="mean must lie in"):
+        score_interval_of_mean(1.5, 3)
 
 
 def test_no_samples_say_nothing():

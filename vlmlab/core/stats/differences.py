@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
 
 from vlmlab.core.checks import check_count, check_share
 from vlmlab.core.stats.intervals import normal_quantile
 from vlmlab.core.stats.paired import mcnemar_exact
 
+FloatArray = npt.NDArray[np.float64]
+CountArray = npt.NDArray[np.int64]
 _BISECTIONS = 60  # halvings of an interval of length 2: well below the last digit of a float
 
 
@@ -149,19 +153,19 @@ def mcnemar_power(pairs: int, *, first_only: float, second_only: float, level: f
     Raises:
         ValueError: a share is out of range.
     """
-    check_count("pairs", pairs, low=1)
-    differing = first_only + second_only
-    if min(first_only, second_only) < 0.0 or differing > 1.0 + 1e-12:
-        raise ValueError(f"shares must be at least 0 and sum to at most 1, got {first_only}, {second_only}")
+    from scipy.special import bdtr, bdtrc  # imported late: it costs a web process time and memory
+
+    differing, chances = _differing(pairs, first_only, second_only)
     if differing == 0.0:
         return 0.0
-    total = 0.0
-    for count, chance in enumerate(_binomial(pairs, min(1.0, differing))):
-        most = _most_fewer(count, level)
-        if chance > 0.0 and most >= 0:
-            ways = _binomial(count, first_only / differing)
-            total += chance * (sum(ways[: most + 1]) + sum(ways[count - most :]))
-    return min(1.0, total)
+    counts = np.arange(pairs + 1, dtype=np.int64)
+    most = _most_fewer(counts, check_share("level", level))
+    first = first_only / differing
+    is_possible = most >= 0
+    tails = np.zeros(pairs + 1)
+    tails[is_possible] = bdtr(most[is_possible], counts[is_possible], first)
+    tails[is_possible] += bdtrc((counts - most - 1)[is_possible], counts[is_possible], first)
+    return min(1.0, float((chances * tails).sum()))
 
 
 def pass_power(
@@ -181,56 +185,51 @@ def pass_power(
     Raises:
         ValueError: a share is out of range.
     """
-    check_count("pairs", pairs, low=1)
+    from scipy.special import bdtr  # imported late: it costs a web process time and memory
+
     check_share("margin", margin)
-    differing = first_only + second_only
-    if min(first_only, second_only) < 0.0 or differing > 1.0 + 1e-12:
-        raise ValueError(f"shares must be at least 0 and sum to at most 1, got {first_only}, {second_only}")
+    differing, chances = _differing(pairs, first_only, second_only)
     z = normal_quantile(1.0 - check_share("level", level))
     total = 0.0
-    for count, chance in enumerate(_binomial(pairs, min(1.0, differing))):
-        if chance < 1e-14:
-            continue
-        most = -1  # the largest number of second-only pairs that passes; the statistic falls with it
+    for count in np.flatnonzero(chances > 1e-14).tolist():
+        # The statistic rises with the pairs that differ the second way: find the most that still pass.
         low, high = 0, count + 1
         while low < high:
             middle = (low + high) // 2
             if _score(middle, count - middle, n=pairs, difference=margin) < -z:
-                most, low = middle, middle + 1
+                low = middle + 1
             else:
                 high = middle
-        ways = _binomial(count, second_only / differing if differing else 0.0)
-        total += chance * sum(ways[: most + 1])
+        if low:
+            share = second_only / differing if differing else 0.0
+            total += float(chances[count]) * float(bdtr(low - 1, count, share))
     return min(1.0, total)
 
 
-@cache
-def _most_fewer(total: int, level: float) -> int:
-    """Return the largest min(b, c) with which ``total`` differing pairs are significant; -1 for none."""
-    most = -1
-    for fewer in range(total // 2 + 1):
-        if 2 * fewer == total or mcnemar_exact(fewer, total - fewer) > level:
-            break
-        most = fewer
-    return most
+def _differing(pairs: int, first_only: float, second_only: float) -> tuple[float, FloatArray]:
+    """Return the share of differing pairs and the chances of 0..n of them."""
+    from scipy.special import bdtr
+
+    check_count("pairs", pairs, low=1)
+    differing = first_only + second_only
+    if min(first_only, second_only) < 0.0 or differing > 1.0 + 1e-12:
+        raise ValueError(f"shares must be at least 0 and sum to at most 1, got {first_only}, {second_only}")
+    below = bdtr(np.arange(pairs + 1), pairs, min(1.0, differing))
+    return differing, np.diff(below, prepend=0.0)
 
 
-def _binomial(n: int, share: float) -> list[float]:
-    """Return the probabilities of 0..n successes, by the recursion of neighbours from the mode."""
-    if share <= 0.0:
-        return [1.0] + [0.0] * n
-    if share >= 1.0:
-        return [0.0] * n + [1.0]
-    mode = min(n, int((n + 1) * share))
-    weights = [0.0] * (n + 1)
-    weights[mode] = 1.0
-    odds = share / (1.0 - share)
-    for k in range(mode, n):
-        weights[k + 1] = weights[k] * (n - k) / (k + 1) * odds
-    for k in range(mode, 0, -1):
-        weights[k - 1] = weights[k] * k / (n - k + 1) / odds
-    total = sum(weights)
-    return [weight / total for weight in weights]
+def _most_fewer(totals: CountArray, level: float) -> CountArray:
+    """Return for each number of differing pairs the largest min(b, c) that is significant; -1 for none."""
+    from scipy.special import bdtr
+
+    low, high = np.full_like(totals, -1), (totals + 1) // 2  # half of them is never significant
+    while bool((high - low > 1).any()):
+        middle = (low + high) // 2
+        is_met = (middle >= 0) & (2.0 * bdtr(np.maximum(middle, 0), totals, 0.5) <= level * (1 + 1e-12))
+        is_open = high - low > 1
+        low = np.where(is_open & is_met, middle, low)
+        high = np.where(is_open & ~is_met, middle, high)
+    return low
 
 
 def _upper_end(b: int, c: int, *, n: int, z: float) -> float:
