@@ -37,9 +37,8 @@ def dies_at(settings, monkeypatch):
     return arm
 
 
-PLACES = [
-    f"{place}@{number}" for place in CRASH_POINTS for number in ((1, 2) if place != "before_ending" else (1,))
-]
+LATER = ("after_blobs", "inside_commit_first", "inside_commit_last", "after_commit", "after_release")
+PLACES = [f"{place}@{2 if place in LATER else 1}" for place in CRASH_POINTS]
 EVIDENCE = ("key", "state", "fresh_fails", "fresh_n", "fresh_low", "log_e_value")
 
 

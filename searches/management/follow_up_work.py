@@ -1,0 +1,104 @@
+"""Working on a follow-up in this process, run by run, for commands of the shell."""
+
+import signal
+import threading
+import time
+from argparse import ArgumentParser
+
+from django.core.management.base import BaseCommand
+
+from searches.models import Campaign
+from searches.services.advance import advance_run
+from searches.services.follow_up_progress import FollowUpProgress, follow_up_progress, pause_follow_up
+from searches.services.presence import presence
+from searches.services.shell_campaigns import is_worked_on, next_lease
+from searches.services.slice_ends import SliceEnd
+from searches.services.suts import unload_sut
+from vlmlab.web.numbers import write_many
+
+BAR_WIDTH = 30
+POLL_SECONDS = 0.5
+REPORT_SECONDS = 1.0
+
+
+def add_choices(parser: ArgumentParser) -> None:
+    """Declare the options that choose what a follow-up is about."""
+    number = {"type": int, "action": "append", "default": [], "metavar": "NUMBER"}
+    parser.add_argument("--run", **number, help="all suspects of a run (more than once)")
+    parser.add_argument("--campaign", **number, help="all suspects of a campaign (more than once)")
+    parser.add_argument("--finding", **number, help="a finding (more than once)")
+    text = {"action": "append", "default": []}
+    parser.add_argument("--sut", **text, metavar="SLUG", help="transfer: who is asked (more than once)")
+    parser.add_argument("--pair", **text, metavar="A,B", help="interact: two concepts (more than once)")
+    parser.add_argument("--base", default="", metavar="C,D", help="interact: what all four cells show")
+    parser.add_argument("--param", **text, metavar="KEY=VALUE", help="a setting of the follow-up")
+    parser.add_argument("--name", default="", help="name of the follow-up")
+
+
+def work_on(campaign: Campaign, command: BaseCommand) -> FollowUpProgress:
+    """Work on the runs of a follow-up one after another until none waits; Ctrl-C pauses what is left.
+
+    Runs that another worker has are waited for.
+    """
+    stop = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: stop.set())
+    line = _ProgressLine(campaign, command)
+    command.stderr.write(f"Follow-up {campaign.pk}. Ctrl-C pauses it.")
+    try:
+        while not stop.is_set():
+            lease = next_lease(campaign)
+            if lease is None:
+                if not is_worked_on(campaign):
+                    break
+                line.draw()
+                stop.wait(POLL_SECONDS)
+                continue
+            with presence.hold(lease):
+                end = advance_run(
+                    lease, slice_seconds=float("inf"), should_stop=stop.is_set, should_yield=line.draw
+                )
+            if end == SliceEnd.DATABASE_ERROR:
+                break
+        if stop.is_set() and follow_up_progress(campaign).may_pause:
+            pause_follow_up(campaign, by=None)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        unload_sut()
+    line.draw(is_last=True)
+    return follow_up_progress(campaign)
+
+
+class _ProgressLine:
+    """One line about the follow-up, drawn at most once a second."""
+
+    def __init__(self, campaign: Campaign, command: BaseCommand) -> None:
+        self._campaign = campaign
+        self._stderr = command.stderr
+        self._next = 0.0
+        self._drawn = ""
+
+    def draw(self, *, is_last: bool = False) -> bool:
+        """Draw it; returns False, so that it can be asked between batches whether to yield."""
+        if not is_last and time.monotonic() < self._next:
+            return False
+        self._next = time.monotonic() + REPORT_SECONDS
+        text = _line(follow_up_progress(self._campaign))
+        if text == self._drawn and not is_last:
+            return False
+        self._drawn = text
+        if self._stderr.isatty():
+            self._stderr.write(f"\r{text[:110]:<110}", ending="\n" if is_last else "")
+            self._stderr.flush()
+        else:
+            self._stderr.write(text)
+        return False
+
+
+def _line(progress: FollowUpProgress) -> str:
+    filled = round(BAR_WIDTH * progress.n_settled / max(1, progress.n_items))
+    bar = "#" * filled + "." * (BAR_WIDTH - filled)
+    told = [f"[{bar}] {progress.n_settled}/{progress.n_items} settled"]
+    told.append(write_many(progress.n_inferences, "inference"))
+    if progress.n_call_errors:
+        told.append(write_many(progress.n_call_errors, "call error"))
+    return ", ".join(told)
