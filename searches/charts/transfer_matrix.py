@@ -1,0 +1,140 @@
+"""The matrix of a transfer as a heatmap: sources in rows, targets in columns, failure rates with counts."""
+
+from typing import Any
+
+from django.utils.html import escape
+
+from searches.charts.modality_operators import STEPS
+from searches.services.transfer_pages import RANDOM, TransferPage
+from vlmlab.core.stats import RatioInterval
+from vlmlab.core.verdicts.regimes import MeanRate
+from vlmlab.web.figures import Cell, Chart, Column
+from vlmlab.web.numbers import write_decimals, write_interval, write_percent
+
+SHORT_NAME = 22
+
+
+def matrix_chart(page: TransferPage) -> Chart:
+    """Return the failure rates of each source's sets on each target, and of random sets in the last row."""
+    matrix = page.matrix
+    names = [(source, page.names.get(source, source)) for source in matrix.sources]
+    targets = [page.names.get(target, target) for target in matrix.targets]
+    rates = [
+        [matrix.cells[source, target].rate if (source, target) in matrix.cells else None
+         for target in matrix.targets]
+        for source, _ in names
+    ]  # fmt: skip
+    random = [_random_rate(page, target) for target in matrix.targets]
+    titles = [f"Sets of {name}" for _, name in names]
+    if any(one is not None and one.sets for one in random):
+        rates.append(random)
+        titles.append(RANDOM)
+    return Chart(
+        slug="transfer-matrix",
+        title="Failure rates on other systems",
+        note="fresh scenes only, the same for every target; the diagonal is measured again, not taken from "
+        "the search",
+        spec={
+            "data": [_cells(titles, targets, rates)],
+            "layout": {
+                "height": 110 + 56 * max(1, len(titles)),
+                "margin": {"l": 190, "r": 16, "t": 56, "b": 8},
+                "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}, "tickangle": 0},
+                "yaxis": {"autorange": "reversed", "showline": False, "tickfont": {"color": "$text"},
+                          "automargin": True},
+            },
+        },
+        sentence=page.sentence,
+        columns=(
+            Column("Sets of", is_number=False), Column("Target", is_number=False), Column("Wrong answers"),
+            Column("Mean failure rate"), Column("95 % interval"), Column("Ratio to random sets"),
+        ),
+        rows=tuple(_rows(page)),
+    )  # fmt: skip
+
+
+def write_ratio(ratio: RatioInterval | None) -> str:
+    """Return a ratio with its interval: ``2.1 (1.2 to 3.9)``."""
+    if ratio is None or ratio.value is None:
+        return "–"
+    return f"{_number(ratio.value)} ({_number(ratio.low)} to {_number(ratio.high)})"
+
+
+def _number(value: float) -> str:
+    return "∞" if value == float("inf") else write_decimals(value, 1)
+
+
+def _random_rate(page: TransferPage, target: str) -> MeanRate | None:
+    found = [cell.random for (_, one), cell in page.matrix.cells.items() if one == target]
+    return found[0] if found and found[0].sets else None
+
+
+def _cells(titles: list[str], targets: list[str], rates: list[list[MeanRate | None]]) -> dict[str, Any]:
+    return {
+        "type": "heatmap",
+        "x": [_short(one) for one in targets],
+        "y": [_short(one, 28) for one in titles],
+        "z": [[_step(one) for one in row] for row in rates],
+        "text": [[_text(one) for one in row] for row in rates],
+        "texttemplate": "%{text}",
+        "hovertemplate": "%{y} on %{x}: %{text}<extra></extra>",
+        "zmin": -1,
+        "zmax": len(STEPS) - 1,
+        "colorscale": _scale(),
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+    }
+
+
+def _short(name: str, most: int = SHORT_NAME) -> str:
+    return escape(name if len(name) <= most else name[: most - 1] + "…")
+
+
+def _step(rate: MeanRate | None) -> float:
+    if rate is None or rate.value is None:
+        return -1.0
+    return float(min(len(STEPS) - 1, int(rate.value * len(STEPS))))
+
+
+def _text(rate: MeanRate | None) -> str:
+    if rate is None or rate.value is None:
+        return "·"
+    return f"{write_percent(rate.value)}<br>{rate.fails:,} / {rate.samples:,}"
+
+
+def _scale() -> list[list[Any]]:
+    colours = ("$sunken", *STEPS)
+    width = 1.0 / len(colours)
+    scale: list[list[Any]] = []
+    for number, colour in enumerate(colours):
+        scale += [[number * width, colour], [(number + 1) * width, colour]]
+    scale[-1][0] = 1.0
+    return scale
+
+
+def _rows(page: TransferPage) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = []
+    for (source, target), cell in page.matrix.cells.items():
+        interval = cell.rate.interval()
+        rows.append(
+            (
+                page.names.get(source, source),
+                page.names.get(target, target) + (" (measured again)" if cell.is_own else ""),
+                f"{cell.rate.fails:,} / {cell.rate.samples:,}",
+                write_percent(cell.rate.value),
+                write_interval(interval.low, interval.high),
+                write_ratio(cell.ratio),
+            )
+        )
+    for target in page.matrix.targets:
+        random = _random_rate(page, target)
+        if random is not None:
+            interval = random.interval()
+            rows.append(
+                (
+                    RANDOM, page.names.get(target, target), f"{random.fails:,} / {random.samples:,}",
+                    write_percent(random.value), write_interval(interval.low, interval.high), None,
+                )
+            )  # fmt: skip
+    return rows
