@@ -1,9 +1,10 @@
 """The bounds of every cell of a decision card against its limit."""
 
+from searches.services.card_words import fine_percent
 from searches.services.cards import CardPage
 from vlmlab.core.verdicts.envelope_cards import CARD_WORDS
 from vlmlab.web.figures import Chart, Column
-from vlmlab.web.numbers import write_many, write_percent
+from vlmlab.web.numbers import write_many
 
 COLOURS = {"pass": "$ok", "fail": "$bad", "not_enough": "$warn"}
 SYMBOLS = {"pass": "circle", "fail": "square", "not_enough": "circle-open"}
@@ -83,7 +84,7 @@ def bounds_chart(page: CardPage) -> Chart:
             },
         },
         sentence=f"{write_many(len(read), 'cell')}: "
-        + "; ".join(f"{cell.cell.title} at most {write_percent(one.high)}" for cell, one in read[:6])
+        + "; ".join(f"{cell.cell.title} at most {fine_percent(one.high)}" for cell, one in read[:6])
         + (" and more." if len(read) > 6 else "."),
         columns=(
             Column("Cell", is_number=False), Column("Verdict", is_number=False), Column("Errors"),

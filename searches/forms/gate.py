@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from searches.models import RegressionFamily, SutRecord
-from searches.services.families import FamilyWish
+from searches.services.families import PLANNED, FamilyWish
 from vlmlab.core.verdicts.config import RegressConfig
 
 
@@ -36,6 +36,14 @@ class FamilyForm(forms.Form):
         min_value=0.0001,
         max_value=0.4999,
         help_text="Chance of any false “changed” in the whole family.",
+    )
+
+    goal = forms.ChoiceField(
+        label="Passes when",
+        choices=[
+            ("no_worse", "no mode is worse than before"),
+            ("all_fixed", "every mode surely fails less often than the threshold"),
+        ],
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -115,7 +123,7 @@ class CanaryForm(forms.Form):
 def default_plan() -> dict[str, Any]:
     """Return the settings that a new family starts with."""
     defaults = RegressConfig()
-    return {"scenes": defaults.scenes, "margin": defaults.margin, "level": defaults.level}
+    return {name: getattr(defaults, name) for name in PLANNED}
 
 
 def family_values(family: RegressionFamily) -> Mapping[str, Any]:
@@ -124,5 +132,5 @@ def family_values(family: RegressionFamily) -> Mapping[str, Any]:
     return {
         "name": family.name,
         "baseline": family.baseline_id,
-        **{name: config[name] for name in ("scenes", "margin", "level")},
+        **{name: config.get(name, default) for name, default in default_plan().items()},
     }

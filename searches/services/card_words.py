@@ -2,26 +2,31 @@
 
 from typing import TYPE_CHECKING
 
-from vlmlab.web.numbers import write_count, write_many, write_percent
+from vlmlab.web.numbers import write_count, write_many
 
 if TYPE_CHECKING:
     from searches.services.cards import CardCell, CardPage
 
 
+def fine_percent(share: float) -> str:
+    """Return a share with three figures: limits of a card are often a few percent, or less."""
+    return f"{100 * share:.3g} %"
+
+
 def cell_sentence(line: "CardCell") -> str:
     """Return what can be said of a cell, always with its bound."""
-    reading, limit = line.reading, write_percent(line.cell.limit)
+    reading, limit = line.reading, fine_percent(line.cell.limit)
     if reading is None:
         return f"{write_count(line.counts.n)} of {write_count(line.planned)} scenes are answered."
     if not reading.n:
         return "No scene was answered, so nothing is known."
     counted = f"{write_many(reading.errors, 'counted error')} in {write_many(reading.n, 'scene')}"
     if reading.verdict == "pass":
-        return f"{counted}: at most {write_percent(reading.high)}, which is within the limit of {limit}."
+        return f"{counted}: at most {fine_percent(reading.high)}, which is within the limit of {limit}."
     if reading.verdict == "fail":
-        return f"{counted}: at least {write_percent(reading.low)}, which is above the limit of {limit}."
+        return f"{counted}: at least {fine_percent(reading.low)}, which is above the limit of {limit}."
     return (
-        f"{counted}: between {write_percent(reading.low)} and {write_percent(reading.high)}; whether that is "
+        f"{counted}: between {fine_percent(reading.low)} and {fine_percent(reading.high)}; whether that is "
         f"within {limit} is not shown."
     )
 
@@ -34,7 +39,7 @@ def card_sentence(page: "CardPage") -> str:
     confidence = f"at {page.level_words} confidence for all cells together"
     if reading.verdict == "pass":
         worst = max(cell.high for cell in reading.cells)
-        return f"{name} stays within every limit {confidence}; no cell has more than {write_percent(worst)}."
+        return f"{name} stays within every limit {confidence}; no cell has more than {fine_percent(worst)}."
     failed = [cell.cell.title for cell in page.cells if cell.verdict == "fail"]
     if failed:
         return f"{name} is above the limit in {', '.join(failed[:3])}{_more(failed)} {confidence}."

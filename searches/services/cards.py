@@ -19,14 +19,13 @@ from searches.models import (
     SearchRun,
     Trial,
 )
-from searches.services.card_words import card_sentence, cell_sentence
+from searches.services.card_words import card_sentence, cell_sentence, fine_percent
 from searches.services.domain_store import find_domain
 from searches.services.envelopes import StoredEnvelope
 from searches.services.scene_flags import EXCLUDING
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.verdicts.envelope import CellMembers, EnvelopeCell, check_envelope, envelope_coverage
 from vlmlab.core.verdicts.envelope_cards import CardReading, CellCounts, CellReading, judge_card
-from vlmlab.web.numbers import write_percent
 
 MOST_MODES = 10
 
@@ -143,7 +142,7 @@ class CardPage:
     @property
     def level_words(self) -> str:
         """Confidence of all bounds together."""
-        return write_percent(self.stored.level)
+        return fine_percent(self.stored.level)
 
 
 def find_card(pk: int) -> SearchRun | None:

@@ -143,7 +143,9 @@ def archive_envelope(envelope: Envelope, *, is_archived: bool, by: User | None) 
 def file_values(envelope: Envelope) -> dict[str, Any]:
     """Return an envelope as its file holds it: domain first, defaults of cells left out."""
     stored = stored_of(envelope)
-    cells = [cell.model_dump(mode="json", exclude_defaults=True) for cell in stored.cells]
+    cells = [
+        cell.model_dump(mode="json", exclude_defaults=True) | {"limit": cell.limit} for cell in stored.cells
+    ]
     rest = stored.model_dump(mode="json", exclude={"name", "cells"})
     return {
         "name": stored.name,

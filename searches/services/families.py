@@ -18,6 +18,7 @@ from vlmlab.core.verdicts.config import RegressConfig
 MOST_MEMBERS = 200
 RESERVED = frozenset({"new", "pin", "regressions", "canaries"})
 COPIED = ("failure_rate_threshold", "image_width", "image_height", "backend", "ask_reason")
+PLANNED = ("scenes", "level", "margin", "goal")
 PICTURES = ("image_width", "image_height", "backend")
 
 
@@ -26,7 +27,7 @@ class FamilyWish:
     """What a form or a program says of a family.
 
     Attributes:
-        scenes, level, margin: see ``RegressConfig``.
+        scenes, level, margin, goal: see ``RegressConfig``.
         baseline: the system that candidates are compared with unless another is chosen.
     """
 
@@ -35,6 +36,7 @@ class FamilyWish:
     scenes: int = 40
     level: float = 0.05
     margin: float = 0.1
+    goal: str = "no_worse"
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def settings_of(family: RegressionFamily, *, scenes: int | None = None) -> Regre
 
 
 def _settings(copied: Mapping[str, Any], wish: FamilyWish) -> dict[str, Any]:
-    values = dict(copied) | {"scenes": wish.scenes, "level": wish.level, "margin": wish.margin}
+    values = dict(copied) | {name: getattr(wish, name) for name in PLANNED}
     return checked_settings(RegressConfig, values).model_dump(mode="json")
 
 

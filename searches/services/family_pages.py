@@ -77,10 +77,14 @@ def listed_families(*, with_archived: bool = False) -> QuerySet[RegressionFamily
     newest = FollowUpSource.objects.filter(
         family=OuterRef("pk"), campaign__kind=FollowUpName.REGRESS
     ).order_by("-campaign_id")
-    rows = RegressionFamily.objects.select_related("baseline").annotate(
-        n_members=Count("members", distinct=True),
-        last_campaign=Subquery(newest.values("campaign_id")[:1]),
-        last_spec=Subquery(newest.values("spec")[:1]),
+    rows = (
+        RegressionFamily.objects.select_related("baseline")
+        .order_by("name")
+        .annotate(
+            n_members=Count("members", distinct=True),
+            last_campaign=Subquery(newest.values("campaign_id")[:1]),
+            last_spec=Subquery(newest.values("spec")[:1]),
+        )
     )
     return rows if with_archived else rows.filter(is_archived=False)
 
@@ -100,8 +104,7 @@ def family_page(family: RegressionFamily) -> FamilyPage:
     total = sources.count()
     shown = list(sources[:SHOWN_REGRESSIONS])
     members = family.members.select_related(
-        "finding__sut", "finding__run__campaign", "case__modality_run__run__sut",
-        "case__modality_run__seed_image",
+        "finding__sut", "finding__run__campaign", "case__modality_run__run__sut"
     )  # fmt: skip
     canaries = family.canaries.select_related("sut", "last_campaign__source")
     return FamilyPage(

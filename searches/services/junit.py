@@ -11,8 +11,8 @@ from vlmlab.core.verdicts.regress import FAMILY_WORDS, MODE_WORDS
 def junit_xml(page: RegressionPage) -> str:
     """Return the file: a suite with a test case a mode, and one for the family as a whole.
 
-    A mode that is still failing passes as a test case when it surely did not get worse: a regression asks
-    what changed. One that may have got worse is skipped, not passed.
+    A test case fails where the goal of the family is surely missed, passes where it is surely met, and is
+    skipped where the scenes do not say: no evidence is no pass.
     """
     cases = [_mode(page, line) for line in page.modes] + [_family(page)]
     failures = sum(case.find("failure") is not None for case in cases)
@@ -38,11 +38,12 @@ def junit_xml(page: RegressionPage) -> str:
 def _mode(page: RegressionPage, line: ModeLine) -> Element:
     case = Element("testcase", {"classname": _class(page), "name": _text(line.words), "time": "0"})
     word = _word(MODE_WORDS, line.verdict)
-    is_fine = line.reading is not None and line.reading.is_fine and not line.note
-    if line.verdict == "worse":
-        failure = SubElement(case, "failure", {"message": _text(f"{word}: {line.sentence}"), "type": "worse"})
+    failing = {"worse"} | ({"still_failing"} if page.config.goal == "all_fixed" else set())
+    if line.verdict in failing:
+        message = _text(f"{word}: {line.sentence}")
+        failure = SubElement(case, "failure", {"message": message, "type": line.verdict})
         failure.text = _text(_advice(page))
-    elif not is_fine:
+    elif not line.is_fine:
         SubElement(case, "skipped", {"message": _text(f"{word}: {line.sentence}")})
     SubElement(case, "system-out").text = _text(f"{word}. {line.sentence}")
     return case
@@ -84,6 +85,7 @@ def _facts(page: RegressionPage) -> list[tuple[str, str]]:
         ("scenes", str(page.config.scenes)),
         ("level", f"{page.config.level:g}"),
         ("margin", f"{page.config.margin:g}"),
+        ("goal", page.config.goal),
         ("threshold", f"{page.config.failure_rate_threshold:g}"),
         ("run_seed", str(page.runs[0].run_seed) if page.runs else ""),
         ("campaign", str(page.campaign.pk)),

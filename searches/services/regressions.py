@@ -14,6 +14,7 @@ from searches.models import (
     SearchRun,
     SutRecord,
 )
+from searches.services.regression_words import cases_sentence, mode_sentence, page_sentence
 from searches.services.scene_flags import EXCLUDING
 from vlmlab.core.stats import DifferenceInterval, PairedCounts, count_pairs, paired_difference
 from vlmlab.core.verdicts.config import RegressConfig
@@ -27,7 +28,7 @@ from vlmlab.core.verdicts.regress import (
     judge_family,
 )
 from vlmlab.web.evidence import set_words
-from vlmlab.web.numbers import write_count, write_many, write_p_value, write_percent
+from vlmlab.web.numbers import write_percent
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class ModeLine:
         flagged: scenes left out because a person flagged them.
         interval: of the newer rate minus the older one; its upper end is the bound that is held against the
             margin.
+        is_fine: the mode does not keep the family from passing.
         note: why a case could not be compared; "" where it was.
     """
 
@@ -57,6 +59,7 @@ class ModeLine:
     planned: int
     flagged: int
     interval: DifferenceInterval
+    is_fine: bool = False
     note: str = ""
 
     @property
@@ -74,23 +77,7 @@ class ModeLine:
     @property
     def sentence(self) -> str:
         """What the verdict rests on."""
-        counts = self.counts
-        if self.note:
-            return self.note
-        if not counts.n:
-            return "No scene was answered by both systems."
-        text = (
-            f"Failed on {write_count(counts.first)} of {write_count(counts.n)} scenes before and on "
-            f"{write_count(counts.second)} now; {write_count(counts.first_only)} only before, "
-            f"{write_count(counts.second_only)} only now"
-        )
-        if self.reading is None:
-            return text + "."
-        return (
-            f"{text}; p = {write_p_value(self.reading.p_value)}, after Holm "
-            f"{write_p_value(self.reading.adjusted)}; at most {write_percent(self.reading.difference_high)} "
-            "more often."
-        )
+        return mode_sentence(self)
 
 
 @dataclass(frozen=True)
@@ -149,7 +136,7 @@ class RegressionPage:
     @property
     def sentence(self) -> str:
         """The verdict in one sentence."""
-        return _sentence(self)
+        return page_sentence(self)
 
     @property
     def interval_percent(self) -> str:
@@ -159,12 +146,7 @@ class RegressionPage:
     @property
     def case_words(self) -> str:
         """What test cases say together, "" for concept sets."""
-        if self.cases is None:
-            return ""
-        return (
-            f"{write_many(self.cases.cases, 'case')} could be compared: {self.cases.worse} worse, "
-            f"{self.cases.better} better, p = {write_p_value(self.cases.p_value)} with the case as the unit."
-        )
+        return cases_sentence(self)
 
     @property
     def sure_percent(self) -> str:
@@ -275,7 +257,7 @@ def _measured(old: FollowUpItem, new: FollowUpItem, flagged: frozenset[int]) -> 
 def _judged(
     campaign: Campaign, config: RegressConfig, counts: Sequence[PairedCounts]
 ) -> tuple[FamilyReading, CasesReading | None, str]:
-    rules = RegressRules(level=config.level, margin=config.margin, threshold=config.failure_rate_threshold)
+    rules = rules_of(config)
     reading = judge_family(counts, rules)
     if campaign.method != CASE_METHOD:
         return reading, None, reading.verdict
@@ -284,7 +266,26 @@ def _judged(
         return reading, cases, reading.verdict
     if cases.whole.verdict == "worse":
         return reading, cases, "fail"
-    return reading, cases, "pass" if cases.cases and cases.whole.is_fine else "not_enough"
+    is_fine = _is_fine(cases.whole, config)
+    if config.goal == "all_fixed" and cases.whole.verdict == "still_failing":
+        return reading, cases, "fail"
+    return reading, cases, "pass" if cases.cases and is_fine else "not_enough"
+
+
+def rules_of(config: RegressConfig) -> RegressRules:
+    """Return what the verdicts of a regression rest on."""
+    return RegressRules(
+        level=config.level,
+        margin=config.margin,
+        threshold=config.failure_rate_threshold,
+        goal=config.goal,
+    )
+
+
+def _is_fine(reading: ModeReading, config: RegressConfig) -> bool:
+    if config.goal == "all_fixed":
+        return reading.verdict != "worse" and reading.new_high < config.failure_rate_threshold
+    return reading.is_no_worse
 
 
 def _line(
@@ -307,6 +308,7 @@ def _line(
         planned=config.scenes if has_draws else 1,
         flagged=one.flagged,
         interval=paired_difference(swapped, 1.0 - 2.0 * config.level),
+        is_fine=reading is not None and bool(counts.n) and _is_fine(reading, config),
         note=_note(one) if reading is not None else "",
     )
 
@@ -321,26 +323,3 @@ def _note(one: _Measured) -> str:
     if one.old.reason == "exhausted" or one.new.reason == "exhausted":
         return "Its scenes could not be drawn or answered."
     return ""
-
-
-def _sentence(page: RegressionPage) -> str:
-    candidate = page.candidate.name if page.candidate else "The candidate"
-    noun = "test case" if page.has_cases else "mode"
-    if not page.is_final:
-        return f"{candidate} is being asked; the verdict comes when both systems have answered everything."
-    worse = [line.words for line in page.modes if line.verdict == "worse"]
-    if page.verdict == "fail" and worse:
-        named = ", ".join(worse[:3]) + (f" and {len(worse) - 3} more" if len(worse) > 3 else "")
-        return f"{candidate} fails more often than before on {write_many(len(worse), noun)}: {named}."
-    if page.verdict == "fail":
-        return f"{candidate} fails on more test cases than the baseline."
-    if page.verdict == "pass":
-        fixed = page.tally.get("fixed", 0)
-        more = f" {fixed} of {len(page.modes)} {'is' if fixed == 1 else 'are'} fixed." if fixed else ""
-        within = f"surely fails at most {write_percent(page.config.margin)} more often, or less"
-        return f"On every {noun} {candidate} {within}.{more}"
-    open_ones = sum(not (line.reading and line.reading.is_fine) for line in page.modes)
-    return (
-        f"Nothing is shown to be worse, but on {open_ones} of {write_many(len(page.modes), noun)} the scenes "
-        "do not rule it out: that is no pass."
-    )

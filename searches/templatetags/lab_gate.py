@@ -6,13 +6,15 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from searches.services.card_words import fine_percent
 from vlmlab.core.verdicts.envelope_cards import CellReading
 from vlmlab.web import evidence
-from vlmlab.web.numbers import write_count, write_percent
+from vlmlab.web.numbers import write_count
 
 BAR_WIDTH = 140
 
 register = template.Library()
+register.filter("fine_percent", fine_percent)
 
 VERDICT_BADGES: dict[str, tuple[str, str]] = {
     "pass": ("done", "Pass"),
@@ -59,8 +61,8 @@ def bounds(reading: CellReading, scale: float) -> SafeString:
         scale: the share at the right end of the bar.
     """
     sentence = (
-        f"{write_count(reading.errors)} of {write_count(reading.n)}, between {write_percent(reading.low)} "
-        f"and {write_percent(reading.high)}, limit {write_percent(reading.limit)}"
+        f"{write_count(reading.errors)} of {write_count(reading.n)}, between {fine_percent(reading.low)} "
+        f"and {fine_percent(reading.high)}, limit {fine_percent(reading.limit)}"
     )
     dot: Any = ""
     if reading.rate is not None:
@@ -72,7 +74,7 @@ def bounds(reading: CellReading, scale: float) -> SafeString:
         '<line class="b-limit" x1="{limit}" x2="{limit}" y1="1" y2="17"/>{}</svg>'
         '<span class="v">{}<small>{}/{}</small></span></span>',
         reading.verdict, _bar_x(reading.low, scale), _bar_x(reading.high, scale), dot,
-        "–" if reading.rate is None else write_percent(reading.rate), write_count(reading.errors),
+        "–" if reading.rate is None else fine_percent(reading.rate), write_count(reading.errors),
         write_count(reading.n), width=BAR_WIDTH, sentence=sentence, limit=_bar_x(reading.limit, scale),
     )  # fmt: skip
 

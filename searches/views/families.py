@@ -72,7 +72,7 @@ def family_create(request: HttpRequest) -> HttpResponse:
     except VlmLabError as error:
         messages.error(request, str(error))
         return redirect(_back(data))
-    form = FamilyForm(request.POST) if request.method == "POST" else _new_form(pins)
+    form = FamilyForm(request.POST) if request.method == "POST" else _new_form(pins, request.GET)
     if form.is_bound and form.is_valid():
         try:
             family = families.create_family(form.wish, pins, by=cast(User, request.user))
@@ -80,7 +80,7 @@ def family_create(request: HttpRequest) -> HttpResponse:
             add_lab_error(form, error)
         else:
             return redirect(family)
-    context = {"form": form, "pins": pins, "power": _power(form)}
+    context = {"form": form, "pins": pins, "power": _power(form, pins.count)}
     return render(request, "searches/family_form.html", context, status=422 if form.errors else 200)
 
 
@@ -95,7 +95,7 @@ def family_detail(request: HttpRequest, slug: str) -> HttpResponse:
 def family_edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Change name, baseline and plan."""
     family = _family(slug)
-    form = FamilyForm(request.POST or None, initial=family_values(family))
+    form = FamilyForm(request.POST or None, initial=dict(family_values(family)) | _typed_plan(request.GET))
     if form.is_bound and form.is_valid():
         try:
             families.edit_family(family, form.wish, by=cast(User, request.user))
@@ -103,7 +103,7 @@ def family_edit(request: HttpRequest, slug: str) -> HttpResponse:
             add_lab_error(form, error)
         else:
             return redirect(family)
-    context = {"form": form, "family": family, "power": _power(form)}
+    context = {"form": form, "family": family, "power": _power(form, family.members.count())}
     return render(request, "searches/family_form.html", context, status=422 if form.errors else 200)
 
 
@@ -159,16 +159,23 @@ def _page(family: RegressionFamily, form: RegressionForm) -> dict[str, Any]:
     return {"page": page, "family": family, "form": form, "power": power}
 
 
-def _power(form: FamilyForm) -> Any:
+def _power(form: FamilyForm, modes: int) -> Any:
     plan = form.plan
     if plan is None:
         return None
     scenes, margin, level = plan
-    return regression_wishes.power_of(scenes=scenes, margin=margin, level=level, modes=1)
+    return regression_wishes.power_of(scenes=scenes, margin=margin, level=level, modes=modes)
 
 
-def _new_form(pins: Pins) -> FamilyForm:
-    return FamilyForm(initial={"baseline": pins.sut.pk if pins.sut else None})
+def _new_form(pins: Pins, data: QueryDict | None = None) -> FamilyForm:
+    return FamilyForm(
+        initial={"baseline": pins.sut.pk if pins.sut else None} | _typed_plan(data or QueryDict())
+    )
+
+
+def _typed_plan(data: QueryDict) -> dict[str, str]:
+    """Return the plan that a form in the making sent to see its power."""
+    return {name: data[name] for name in ("scenes", "margin", "level") if name in data}
 
 
 def _pins(data: QueryDict) -> Pins:
