@@ -35,7 +35,7 @@ format: setup-tests ## rewrite the code in the house format
 
 bench: setup ## measure what docs/benchmarks.md reports and needs no other environment (hours)
 	PYTHONPATH=. $(BIN)/python benchmarks/search.py --seeds 10 --check
-	PYTHONPATH=. $(BIN)/python benchmarks/confirmation.py --seeds 20
+	PYTHONPATH=. $(BIN)/python benchmarks/confirmation.py --seeds 12
 	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python benchmarks/renderer.py --domain driving
 	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python benchmarks/renderer.py --domain indoor
 	$(BIN)/python manage.py check_scenes --domain driving --sets 500 --seed 11

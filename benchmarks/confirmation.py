@@ -5,7 +5,8 @@
 A search spends its budget on a landscape whose every rate is known. *Paper's rule*: sets with at least tau
 of their samples wrong are reported as found. *Re-test*: the ten highest of them, 20 fresh samples each,
 counted again at tau. *Confirmed*: fresh samples of all suspects until the evidence decides, as the lab does.
-*Confirmed, some*: the same with as many suspects, drawn at random, as a budget of fresh samples settles.
+*Confirmed, budget*: the same until 1,000 fresh samples are spent, sets with the highest counts first.
+*Confirmed, some*: a family cut to as many suspects, drawn at random, as 1,000 fresh samples settle.
 """
 
 import argparse
@@ -40,7 +41,7 @@ from vlmlab.core.verdicts.queries import FreshOutcome, ItemSpec
 
 SPARSE = ("pairwise", "order_three", "threshold", "answer_bias")  # 1 to 5 % of the sets fail
 ALGORITHMS = ("beam", "gpts", "sits-minimal")
-RULES = ("paper's rule", "re-test, top 10", "confirmed, some", "confirmed, all")
+RULES = ("paper's rule", "re-test, top 10", "confirmed, some", "confirmed, budget", "confirmed, all")
 STRONG = 0.85
 
 
@@ -134,12 +135,14 @@ class World:
             **more,
         )
 
-    def confirmed(self, rule: str, suspects: Sequence[Key]) -> Count:
+    def confirmed(self, rule: str, suspects: Sequence[Key], *, budget: int | None = None) -> Count:
         """Confirm suspects with fresh samples."""
         if not suspects:
             return self.count(rule, (), ())
         config = ConfirmConfig(
-            family_size=len(suspects), failure_rate_threshold=self.config.failure_rate_threshold
+            family_size=len(suspects),
+            failure_rate_threshold=self.config.failure_rate_threshold,
+            inference_budget=budget,
         )
         search = ConfirmSearch(config, [ItemSpec(place, "", key) for place, key in enumerate(suspects)])
         while batch := search.ask():
@@ -172,13 +175,15 @@ class World:
         """Return the counts of every rule on one search."""
         states = self.suspects(space)
         keys = [state.key for state in states]
+        surest = [one.key for one in sorted(states, key=lambda one: (-one.fails, one.samples))]
         able = affordable_suspects(fresh_budget, ConfirmConfig())
         order = rng_for(self.world.seed, "some").permutation(len(keys))[:able]
         return [
             self.count(RULES[0], keys, keys),
             self.retested(RULES[1], states),
             self.confirmed(RULES[2], [keys[place] for place in order]),
-            self.confirmed(RULES[3], keys),
+            self.confirmed(RULES[3], surest, budget=fresh_budget),
+            self.confirmed(RULES[4], keys),
         ]
 
 

@@ -29,14 +29,16 @@ def world():
 def test_rules_are_counted_by_the_true_rates_of_what_they_call_found(world):
     played, space = world
 
-    found, retested, some, everything = played.counts(space, fresh_budget=200)
+    counts = played.counts(space, fresh_budget=200)
+    found, retested, some, limited, everything = counts
 
-    assert [one.rule for one in (found, retested, some, everything)] == list(RULES)
+    assert [one.rule for one in counts] == list(RULES)
     assert found.suspects == found.found >= found.true
     assert (found.fresh, retested.fresh) == (0, 20 * retested.suspects)
     assert some.suspects <= everything.suspects == found.suspects
     assert everything.true <= everything.found <= found.found
     assert everything.fresh > some.fresh > 0
+    assert 0 < limited.fresh <= 200
     assert everything.strong == found.strong == found.strong_found
 
 

@@ -194,6 +194,19 @@ def test_the_budget_ends_the_run():
     assert [(one.state, one.reason) for one in search.results()] == [("undetermined", "budget")] * 3
 
 
+def test_a_budget_too_small_for_the_family_decides_the_first_items():
+    search = search_of(10, slots=4, inference_budget=250)
+
+    batches = play(search, with_letters(["F"] * 10))
+
+    assert {query.item for query in batches[0]} == {0, 1}  # 2 of 100 scenes each are within 250
+    results = search.results()
+    decided = [one.state == "confirmed" for one in results]
+    assert decided == sorted(decided, reverse=True)
+    assert sum(decided) >= 8
+    assert search.observations <= 250
+
+
 def test_items_that_reach_a_lower_bar_together_are_confirmed_together():
     search = search_of(4, slots=4)
     alone = next(n for n in range(100) if float(log_e_above(n, n, threshold=0.6)) >= log(4 / 0.08))

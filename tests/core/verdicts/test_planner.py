@@ -120,6 +120,7 @@ def test_as_many_suspects_are_affordable_as_the_budget_settles():
         )
         assert fitting <= budget < beyond
     assert affordable_suspects(5, ConfirmConfig()) == 1
+    assert affordable_suspects(1000, ConfirmConfig(), runs=4) < affordable_suspects(1000, ConfirmConfig())
 
 
 def test_plans_refuse_impossible_values():

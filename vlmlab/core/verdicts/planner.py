@@ -151,26 +151,28 @@ def plan_family(rates: Sequence[float], config: ConfirmConfig) -> FamilyPlan:
     )
 
 
-def affordable_suspects(budget: int, config: ConfirmConfig, *, rate: float = 0.8) -> int:
+def affordable_suspects(budget: int, config: ConfirmConfig, *, rate: float = 0.8, runs: int = 1) -> int:
     """Return how many suspects a number of fresh samples settles, so that a family can be cut to it.
 
-    Confirmation asks all suspects in turn, so a budget that is too small for the family decides none of
-    them. Cutting the family is harmless when it is done before the first fresh sample, by whatever is known
-    from the search.
+    A family that is larger than its budget raises the bar for suspects that are asked by ones that never
+    will be. Cutting it is harmless when it is done before the first fresh sample, by whatever is known from
+    the search.
 
     Args:
-        budget: fresh samples for the whole family.
+        budget: fresh samples for the suspects of one run.
         config: threshold, levels, most samples and futility; its family size is not used.
         rate: the failure rate that is assumed of every suspect; 0.8 costs more than most others.
+        runs: runs that each have as many suspects and such a budget, all in one family.
 
     Returns:
-        At least 1.
+        Suspects of one run, at least 1.
     """
     check_count("budget", budget)
+    check_count("runs", runs, low=1)
     fits, too_many = 1, budget + 1
     while too_many - fits > 1:
         size = (fits + too_many) // 2
-        plan = _bars(config.model_copy(update={"family_size": size}), others=0, place=None)
+        plan = _bars(config.model_copy(update={"family_size": size * runs}), others=0, place=None)
         prospect = _prospect(rate, config, confirm_bar=plan[0], refute_bar=plan[1])
         fits, too_many = (size, too_many) if size * prospect.expected_samples <= budget else (fits, size)
     return fits
