@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from searches.enums import FollowUpName, Verdict
-from searches.models import FamilyMember, Finding, FollowUpItem, Sample, Trial
+from searches.enums import FollowUpName
+from searches.models import FamilyMember, Finding, FollowUpItem, Trial
 from searches.services.follow_up_pages import ItemLine, item_lines
 from searches.services.follow_up_traces import Trace, trace_of
 from searches.services.scene_flags import AdjustedCounts, adjusted_counts
-from vlmlab.core.stats import Interval, clopper_pearson
+from vlmlab.core.stats import Interval
 from vlmlab.core.verdicts.necessity import NECESSITY_WORDS
+from vlmlab.core.verdicts.probe import recognition_from
+from vlmlab.core.verdicts.regimes import Recognition
 
 MOST_ITEMS = 60
 
@@ -49,33 +51,25 @@ class Drop:
 
 @dataclass(frozen=True)
 class Recognised:
-    """How often statements about one concept were answered rightly.
-
-    Attributes:
-        right, said: over all statements that were answered.
-        positive, negative: right and answered for true statements, and for false ones.
-        unsaid: statements that the reply said nothing of.
-    """
+    """How well statements about one concept were answered; ``interval`` is one of R, None without any."""
 
     concept: str
-    right: int
-    said: int
-    positive: tuple[int, int]
-    negative: tuple[int, int]
-    unsaid: int
-
-    @property
-    def interval(self) -> Interval | None:
-        """The exact 95 % interval; None where nothing was said."""
-        return clopper_pearson(self.right, self.said, 0.95) if self.said else None
+    recognition: Recognition
+    interval: Interval | None
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A recognition probe: recognition by concept, and the same scenes without statements."""
+    """A recognition probe: recognition by concept, and the same scenes with and without statements.
+
+    Attributes:
+        priming: paired counts of wrong answers without and with statements, with the exact McNemar test, as
+            the core stored them.
+    """
 
     line: ItemLine
     concepts: tuple[Recognised, ...]
+    priming: Mapping[str, Any]
     plain: Trial | None
     stated: Trial | None
 
@@ -156,32 +150,13 @@ def drops_of(numbers: Mapping[str, Any]) -> list[Drop]:
     return [_drop(row) for row in rows] if isinstance(rows, list) else []
 
 
-def recognised(samples: Sequence[Sample]) -> list[Recognised]:
-    """Return how often statements were answered rightly, by the concept that they are about.
-
-    Args:
-        samples: scenes that were asked with statements; failed calls are left out.
-    """
-    by_concept: dict[str, list[Mapping[str, Any]]] = {}
-    for sample in samples:
-        if sample.verdict not in (Verdict.PASS, Verdict.FAIL):
-            continue
-        for statement in sample.statements:
-            by_concept.setdefault(str(statement.get("concept", "")), []).append(statement)
-    return [_recognised(concept, said) for concept, said in by_concept.items()]
-
-
-def _recognised(concept: str, statements: Sequence[Mapping[str, Any]]) -> Recognised:
-    said = [one for one in statements if one.get("said") is not None]
-    right = [one for one in said if bool(one["said"]) == bool(one["is_true"])]
-
-    def counts(is_true: bool) -> tuple[int, int]:  # noqa: FBT001 - used below only
-        of = [one for one in said if bool(one["is_true"]) is is_true]
-        return sum(bool(one["said"]) is is_true for one in of), len(of)
-
-    return Recognised(
-        concept, len(right), len(said), counts(True), counts(False), len(statements) - len(said)
-    )
+def recognised(numbers: Mapping[str, Any]) -> list[Recognised]:
+    """Return recognition by concept from what a probe stored with an item."""
+    rows = numbers.get("recognition")
+    if not isinstance(rows, Mapping):
+        return []
+    found = [(concept, recognition_from(row)) for concept, row in rows.items()]
+    return [Recognised(concept, one, None if one.value is None else one.interval()) for concept, one in found]
 
 
 def _drop(row: Mapping[str, Any]) -> Drop:
@@ -203,15 +178,20 @@ def _drop(row: Mapping[str, Any]) -> Drop:
 
 
 def _probe(lines: Sequence[ItemLine]) -> Probe | None:
-    """Return the newest probe (two queries)."""
+    """Return the newest probe (one query)."""
     if not lines:
         return None
     item = lines[0].item
     trials = Trial.objects.filter(run_id=item.run_id, block=item.block, key=item.key)
     by_variant = {trial.variant: trial for trial in trials}
-    stated = by_variant.get("statements")
-    samples = list(Sample.objects.filter(trial=stated).only("verdict", "statements")) if stated else []
-    return Probe(lines[0], tuple(recognised(samples)), by_variant.get(""), stated)
+    priming = item.numbers.get("priming")
+    return Probe(
+        line=lines[0],
+        concepts=tuple(recognised(item.numbers)),
+        priming=priming if isinstance(priming, Mapping) else {},
+        plain=by_variant.get(""),
+        stated=by_variant.get("statements"),
+    )
 
 
 def _sources(finding: Finding, lines: Sequence[ItemLine], probe: Probe | None) -> list[Source]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from searches.enums import CASE_METHOD, FollowUpName
 from searches.models import Campaign, FollowUpItem, Trial
 from searches.services.follow_up_pages import FollowUpPage, ItemLine, item_lines, trials_in_block
 from vlmlab.web.asked import asked_number
 
+ITEMS = "searches/follow_up_items.html"
 KIND_PARTS: Mapping[str, str] = {
     FollowUpName.ABLATE: "searches/follow_up_ablate.html",
     FollowUpName.PROBE: "searches/follow_up_probe.html",
@@ -59,16 +59,12 @@ def item_page(campaign: Campaign, item: FollowUpItem, *, of: str) -> ItemPage:
     return ItemPage(line, shown, arms)
 
 
-def kind_part(page: FollowUpPage) -> str:
-    """Return the template of what only this kind shows, "" where it has none."""
+def kind_parts(page: FollowUpPage) -> tuple[str, ...]:
+    """Return the templates of its items, what only this kind shows first; the first that exists is drawn."""
     if page.is_of_cases:
-        return "searches/follow_up_cases.html"
-    return KIND_PARTS.get(page.campaign.kind, "")
-
-
-def numbers_of(item: FollowUpItem, name: str) -> Any:
-    """Return one of the stored numbers of an item."""
-    return item.numbers.get(name)
+        return "searches/follow_up_cases.html", ITEMS
+    own = KIND_PARTS.get(page.campaign.kind)
+    return (own, ITEMS) if own else (ITEMS,)
 
 
 def _label(trial: Trial, item: FollowUpItem) -> str:

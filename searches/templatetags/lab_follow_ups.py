@@ -7,6 +7,7 @@ from django import template
 from django.utils.safestring import SafeString
 
 from searches.forms.follow_ups import FlagForm, NoteForm, TriageForm
+from searches.services import finding_trails
 from searches.services.notes import may_delete
 from searches.services.scene_flags import may_withdraw
 from vlmlab.core.stats import Interval
@@ -94,6 +95,18 @@ def note_form() -> NoteForm:
 def triage_form(noted: Any) -> TriageForm:
     """Return the form of status and tags, filled with what holds now."""
     return TriageForm(initial={"triage": noted.triage, "tags": ", ".join(noted.tags)}, auto_id="triage_%s")
+
+
+@register.simple_tag
+def drops_of(item: Any) -> list[finding_trails.Drop]:
+    """Return what an ablation found out about leaving out parts of an item's set."""
+    return finding_trails.drops_of(item.numbers)
+
+
+@register.simple_tag
+def recognised_of(item: Any) -> list[finding_trails.Recognised]:
+    """Return what a probe found out about an item's concepts."""
+    return finding_trails.recognised(item.numbers)
 
 
 def _stored(low: float | None, high: float | None, level: float | None) -> Interval | None:

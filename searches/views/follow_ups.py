@@ -16,7 +16,7 @@ from searches.charts.evidence import race_chart, sequential_chart
 from searches.filters.follow_ups import FollowUpFilter
 from searches.models import Campaign, User
 from searches.services import exports, follow_up_exports, follow_up_lists, follow_up_pages
-from searches.services.follow_up_details import item_page, kind_part
+from searches.services.follow_up_details import item_page, kind_parts
 from searches.services.follow_up_progress import cancel_follow_up, pause_follow_up, resumable_runs
 from searches.services.follow_up_traces import race_of, trace_of
 from searches.services.set_pages import set_page
@@ -148,5 +148,5 @@ def _context(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
         "state": state,
         "query": request.GET.urlencode(),
         "chart": race_chart(race) if race is not None else None,
-        "part": kind_part(page),
+        "parts": kind_parts(page),
     }

@@ -373,7 +373,7 @@ def test_a_finding_counts_answers_that_came_after_it_was_found():
     ]
 
     assert ["3 of 6 answered wrongly" in page for page in pages] == [True, True]
-    assert ["3/6" in page for page in pages] == [False, True]  # a finding's page has rates of fresh scenes only
+    assert ["3/6" in page for page in pages] == [False, True]  # a finding's page has fresh rates only
     assert ["3/5" in page for page in pages] == [False, False]
 
 
