@@ -43,8 +43,9 @@ class DropPlan:
     Attributes:
         action: what the set expects.
         question: what its deciding rule asks.
-        drops: each single concept left out, in catalogue order; then what can only be left out together (a
-            thing and its place), where nothing smaller holding that concept can be left out.
+        drops: each single concept left out, in catalogue order; then what goes together: the least that must
+            go with a concept whose rest cannot be drawn (a thing and its place), and comparable sets that
+            lack several concepts and lie in no other comparable set.
         smaller: every non-empty proper subset that is comparable, the largest first.
     """
 
@@ -103,9 +104,11 @@ def plan_drops(domain: Domain, key: Key) -> DropPlan:
     }
     single = [rated[frozenset(key) - {concept}] for concept in key]
     smaller = tuple(drop.key for drop in rated.values() if drop.kind == "comparable")
-    together = [
-        drop for rest in neighbours(key, smaller) if len((drop := rated[frozenset(rest)]).concepts) > 1
-    ]
+    wanted = neighbours(key, smaller)
+    for drop in single:
+        if drop.kind == "invalid":
+            wanted += [one for one in smaller if drop.concepts[0] not in one][:1]
+    together = [rated[frozenset(one)] for one in dict.fromkeys(wanted) if len(key) - len(one) > 1]
     return DropPlan(key, whole.action, whole.question, (*single, *together), smaller)
 
 

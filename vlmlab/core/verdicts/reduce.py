@@ -83,7 +83,7 @@ def smallest_failing(
     """Walk down from a failing set; yields each set to be judged, is sent its judgement, returns the ends.
 
     From the failing set at hand it goes on to the failing neighbour (``neighbours``) with the highest rate,
-    the first of several, until no neighbour fails. Then it starts again from any set seen to fail that
+    the first of several, until no neighbour fails. Then it starts again from any set known to fail that
     contains none of the ends so far. Each set is judged once. An end has no neighbour that still fails, as
     ddmin's result is 1-minimal: smaller ones below passing neighbours were not tried.
 
@@ -93,7 +93,7 @@ def smallest_failing(
         known: judgements from before.
     """
     seen = dict(known)
-    failing = [key]
+    failing = [key, *(one for one in seen if seen[one].still_fails and one != key)]
     ends: list[Key] = []
     while failing:
         at = failing.pop(0)
