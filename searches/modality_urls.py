@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from searches.views import (
+    case_follow_ups,
     modality,
     modality_cases,
     modality_create,
@@ -36,5 +37,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("cases/<int:pk>/", modality_cases.modality_case, name="modality_case"),
     path("cases/<int:pk>/picture.png", modality_cases.modality_case_picture, name="modality_case_picture"),
     path("cases/<int:pk>/minimize/", modality_cases.modality_minimize, name="modality_minimize"),
+    path("<int:pk>/confirm/", case_follow_ups.modality_confirm, name="modality_confirm"),
+    path("<int:pk>/transfer/", case_follow_ups.modality_transfer, name="modality_transfer"),
+    path("cases/<int:pk>/confirm/", case_follow_ups.case_confirm, name="case_confirm"),
+    path("draws/<int:pk>.png", case_follow_ups.case_draw_picture, name="case_draw_picture"),
     path("<int:pk>/evaluations/", modality_responses.modality_evaluations, name="modality_evaluations"),
 ]

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import django_filters
 from django.db.models import Q, QuerySet
 
-from searches.enums import ModalityStatus, RegimeName
+from searches.enums import FindingState, ModalityStatus, RegimeName
 from searches.models import Campaign, ModalityRun
 from searches.services.modality_outcomes import (
     CRITERION_WORDS,
@@ -47,6 +47,12 @@ class ModalityRunFilter(django_filters.FilterSet):  # type: ignore[misc]  # djan
     )
     status = django_filters.ChoiceFilter(
         choices=ModalityStatus.choices, empty_label="Any status", label="Status"
+    )
+    state = django_filters.ChoiceFilter(
+        choices=FindingState.choices,
+        empty_label="Any state",
+        label="State of the case",
+        method="with_state",
     )
     operator = django_filters.ChoiceFilter(
         choices=[(name, operator_title(name)) for name in operator_names()],
@@ -122,6 +128,10 @@ class ModalityRunFilter(django_filters.FilterSet):  # type: ignore[misc]  # djan
     def with_outcome(self, rows: QuerySet[ModalityRun], name: str, value: str) -> QuerySet[ModalityRun]:
         """Keep runs that ended in one way, or that fail by a criterion."""
         return rows.filter(having_outcome(value, iou_threshold=self.iou_threshold))
+
+    def with_state(self, rows: QuerySet[ModalityRun], name: str, value: str) -> QuerySet[ModalityRun]:
+        """Keep runs whose returned case is a failure in one state of confirmation."""
+        return rows.filter(Q(returned__is_failure=True, returned__state=value))
 
     def with_operator(self, rows: QuerySet[ModalityRun], name: str, value: str) -> QuerySet[ModalityRun]:
         """Keep runs whose returned case has an operator at a severity above 0."""

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from searches.models import ModalityCase
 from searches.services.blobs import StorageError, open_blob
@@ -16,9 +17,11 @@ from searches.services.seed_inputs import seed_image_of
 from searches.services.stored_shapes import reading_stored
 from searches.services.sut_signals import progressed
 from searches.services.word_tables import operators_of
+from vlmlab.core.errors import VlmLabError
 from vlmlab.core.images import sha256_of
 from vlmlab.core.most.admission import allowed_strategy, as_strategy, largest_admissible
 from vlmlab.core.most.evaluate import PerturbedInput, Perturber, SeedImage
+from vlmlab.core.most.objectives import Embed
 from vlmlab.core.most.prompt_embedding import embed_prompt
 from vlmlab.core.most.random_search import spread_budget
 from vlmlab.core.most.types import FloatArray, Strategy
@@ -93,6 +96,7 @@ class CaseInputs:
         run_seed: of the follow-up.
         block: of the item.
         is_fresh_call: whether the input of the case must be asked anew, whatever was answered to it before.
+        embed: text to vector; ``unmeasured`` where only pictures are wanted.
     """
 
     case: ModalityCase
@@ -100,6 +104,7 @@ class CaseInputs:
     run_seed: int
     block: str
     is_fresh_call: bool = False
+    embed: Embed = embed_prompt
     _first_draws: dict[int, CaseQuestion] = field(default_factory=dict, repr=False, compare=False)
 
     def question(self, query: FreshQuery) -> CaseQuestion:
@@ -125,6 +130,19 @@ class CaseInputs:
             return replace(self._fresh(0), draw_seed=seed)
         return self._fresh(number)
 
+    def picture(self, query: FreshQuery) -> bytes:
+        """Return the picture of a query as PNG; no prompt is measured.
+
+        Raises:
+            VlmLabError: it is one of a random strategy, or cannot be made any more.
+        """
+        part, index = part_of(query.number)
+        if part is Part.RANDOM:
+            raise VlmLabError(
+                "Pictures of random strategies are not kept.", hint="Only what was answered to them is."
+            )
+        return self._fresh(index).png if part is Part.FRESH else self.question(query).png
+
     @cached_property
     def draws_nothing(self) -> bool:
         """Whether the operators of the case make the same input however they are seeded."""
@@ -140,7 +158,7 @@ class CaseInputs:
         """The clean input, in the words of the system."""
         place = self.case.modality_run
         if self.has_same_words:
-            return perturber_of(place, embed=embed_prompt).seed_image
+            return perturber_of(place, embed=self.embed).seed_image
         return seed_image_of(
             place.picture, place.label, asking=self.asking, protect_format=self._config.protect_format
         )
@@ -164,7 +182,7 @@ class CaseInputs:
             self.seed_image,
             space=space_of(self.case.modality_run),
             run_seed=seed,
-            embed=embed_prompt,
+            embed=self.embed,
             text_operators=operators_of(self._config),
             on_progress=progressed,
         )
@@ -251,6 +269,11 @@ class CaseInputs:
         return CaseQuestion(
             made.png, made.prompt, made.truth.boxes, self.seed_image.size, seed, not_asked, repeat
         )
+
+
+def unmeasured(_text: str) -> npt.NDArray[np.floating]:
+    """Return the same vector for every text: where only pictures are made, no prompt has a distance."""
+    return np.ones(1)
 
 
 def _boxes(case: ModalityCase) -> FloatArray:

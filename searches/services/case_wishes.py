@@ -20,6 +20,7 @@ from vlmlab.web.numbers import write_many
 DEFAULT_MOST = 100
 """Cases of a campaign that are confirmed unless somebody says otherwise."""
 
+Cell = tuple[int, str, str]
 SETTLED = (FindingState.CONFIRMED, FindingState.REFUTED)
 
 
@@ -54,14 +55,13 @@ def chosen_cases(
         criterion: what counts as a failure.
     """
     rows = suspected_cases(campaign, criterion=criterion)
-    cells: dict[tuple[int, str, str], list[int]] = defaultdict(list)
+    cells: dict[Cell, list[int]] = defaultdict(list)
     places = ("modality_run__sut_id", "modality_run__stratum", "modality_run__regime", "pk")
     for sut, stratum, regime, pk in rows.order_by(*places).values_list(*places):
         cells[sut, stratum, regime].append(pk)
-    if most is not None and sum(map(len, cells.values())) > most:
-        _shuffle(cells, seed=int(campaign.plan.get("seed", 0)))
-        cells = _dealt(cells, most)
     wanted = [pk for pks in cells.values() for pk in pks]
+    if most is not None and len(wanted) > most:
+        wanted = _dealt(cells, most, seed=int(campaign.plan.get("seed", 0)))
     return list(rows.filter(pk__in=wanted).select_related("modality_run__sut__api_key").order_by("pk"))
 
 
@@ -246,21 +246,15 @@ def most_answers(wish: FollowUpWish) -> int:
     return total if budget is None else min(total, budget * len(wish.items))
 
 
-def _shuffle(cells: dict[tuple[int, str, str], list[int]], *, seed: int) -> None:
-    for (sut, stratum, regime), pks in cells.items():
-        rng_for(seed, "confirm", sut, stratum, regime).shuffle(pks)
-
-
-def _dealt(cells: dict[tuple[int, str, str], list[int]], most: int) -> dict[tuple[int, str, str], list[int]]:
-    """Return ``most`` of the cases, the cells taking turns."""
-    taken: dict[tuple[int, str, str], list[int]] = defaultdict(list)
-    left = most
-    for turn in range(max(map(len, cells.values()))):
-        for cell, pks in cells.items():
-            if left and turn < len(pks):
-                taken[cell].append(pks[turn])
-                left -= 1
-    return taken
+def _dealt(cells: Mapping[Cell, list[int]], most: int, *, seed: int) -> list[int]:
+    """Return ``most`` of the cases: cells take turns, in an order and each with a choice that are drawn."""
+    rng = rng_for(seed, "confirm")
+    order = [list(pks) for _, pks in sorted(cells.items())]
+    rng.shuffle(order)
+    for pks in order:
+        rng.shuffle(pks)
+    turns = range(max(map(len, order)))
+    return [pks[turn] for turn in turns for pks in order if turn < len(pks)][:most]
 
 
 def _only_campaign(cases: Sequence[ModalityCase]) -> Campaign:

@@ -12,10 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 from searches import launch
 from searches.models import ModalityCase, User
 from searches.services import modality_case_pages
+from searches.services.case_pages import case_evidence
 from searches.services.modality_case_files import case_text, repeat_command
 from searches.services.modality_inputs import case_picture
 from searches.services.modality_minimal import minimal_job
 from searches.services.modality_run_lists import neighbours
+from searches.services.notes import notes_of
 from searches.views.jobs import job_context
 from searches.views.modality_runs import list_query, narrowed_runs, send_picture
 from vlmlab.core.errors import VlmLabError
@@ -39,6 +41,8 @@ def modality_case(request: HttpRequest, pk: int) -> HttpResponse:
         "compared": modality_case_pages.compared_bars(page),
         "command": repeat_command(case),
         "generator": json.dumps(case.generator, indent=1),
+        "evidence": case_evidence(case, shows_all=request.GET.get("draws") == "all"),
+        "notes": notes_of(case),
     }
     job = None if page.is_minimal or page.other else minimal_job(case)
     if job is not None:

@@ -12,8 +12,10 @@ from django.views.decorators.http import require_safe
 from searches.charts.modality_operators import budget_chart, ranking_chart
 from searches.charts.modality_profile import asr_chart, outcome_chart
 from searches.charts.modality_shape import shape_bars, shape_chart
+from searches.forms.case_follow_ups import ConfirmCasesForm
 from searches.forms.modality_results import ChoiceForm, SidesForm
 from searches.models import Campaign
+from searches.services.case_follow_ups import case_follow_ups
 from searches.services.modality_exports import EXPORTS, FORMATS, export_lines
 from searches.services.modality_profiles import (
     PICTURED_OPERATORS,
@@ -48,6 +50,8 @@ def modality_campaign(request: HttpRequest, pk: int) -> HttpResponse:
         "left_out": left_out_sentence(campaign, offer, form.choice),
         "exports": EXPORTS,
         "query": request.GET.urlencode(),
+        "followed": case_follow_ups(campaign),
+        "confirm_form": ConfirmCasesForm(auto_id="confirm_%s"),
     }
     if offer.suts:
         page = profile_page(campaign, form.choice)
