@@ -1,0 +1,105 @@
+"""What the commands of gates share: exit codes, a time limit, files that are written at the end."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from searches.management.commands.run_search import check_target
+from searches.services.reaper import reap, release_dead_local_owners
+from vlmlab.core.errors import VlmLabError
+
+PASSED, FAILED, NOT_ENOUGH, BROKEN = 0, 1, 2, 3
+"""Exit codes: pass, fail, not enough evidence, and everything that kept a verdict from being given."""
+
+CODES = {"pass": PASSED, "fail": FAILED, "not_enough": NOT_ENOUGH}
+EXIT_CODES = "Exit code 0: pass; 1: fail; 2: not enough evidence; 3: no verdict (wrong arguments, halted)."
+
+
+class GateCommand(BaseCommand):
+    """A command whose exit code is a verdict; wrong arguments are 3, not argparse's 2."""
+
+    _has_begun = False
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run from a shell."""
+        try:
+            super().run_from_argv(argv)
+        except SystemExit as error:
+            if error.code == 2 and not self._has_begun:  # argparse's own
+                raise SystemExit(BROKEN) from error
+            raise
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Remember that the arguments could be read."""
+        self._has_begun = True
+        return super().execute(*args, **options)
+
+    def check_targets(self, targets: Sequence[str | None]) -> None:
+        """Find out before the work what would keep its files from being written after it.
+
+        Raises:
+            CommandError: one cannot be written there.
+        """
+        try:
+            for target in targets:
+                if target not in (None, "-"):
+                    check_target(Path(str(target)))
+        except VlmLabError as error:
+            raise CommandError(str(error), returncode=BROKEN) from error
+
+    def write_file(self, target: str | None, content: str | bytes) -> None:
+        """Write a file, or to the screen for ``-``; nothing without a target.
+
+        Raises:
+            CommandError: it cannot be written.
+        """
+        if target == "-":
+            self.stdout.write(content if isinstance(content, str) else content.decode())
+        elif target:
+            try:
+                data = content.encode() if isinstance(content, str) else content
+                Path(target).write_bytes(data)
+            except OSError as error:
+                raise CommandError(
+                    f"{target} cannot be written: {error.strerror}.", returncode=BROKEN
+                ) from error
+
+    def conclude(self, verdict: str, sentence: str) -> None:
+        """Say the verdict and leave with its code.
+
+        Raises:
+            CommandError: it is no pass.
+        """
+        code = CODES.get(verdict, BROKEN)
+        if code == PASSED:
+            self.stderr.write(f"Pass. {sentence}")
+            return
+        words = {FAILED: "Fail", NOT_ENOUGH: "Not enough evidence", BROKEN: "No verdict"}[code]
+        raise CommandError(f"{words}. {sentence}", returncode=code)
+
+
+def free_the_dead() -> None:
+    """Take over what workers of this machine that are gone have left, before anything is claimed."""
+    release_dead_local_owners()
+    reap()
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Interrupt what happens inside after so many seconds, as Ctrl-C does: what is at work pauses."""
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
