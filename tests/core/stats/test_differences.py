@@ -54,7 +54,7 @@ def test_interval_by_hand_where_no_pair_differs():
 
 
 def test_interval_by_hand_where_all_pairs_differ_the_same_way():
-    # At 5 of 5 the difference d is not rejected while sqrt(5 (1 - d) / (1 + d)) <= z: d >= (5 - z^2) / (5 + z^2).
+    # At 5 of 5 the difference d is not rejected while 5 (1 - d) / (1 + d) <= z^2.
     interval = paired_difference(PairedCounts(0, 5, 0, 0))
 
     assert interval.low == pytest.approx((5 - 3.841459) / (5 + 3.841459), abs=1e-6)

@@ -1,4 +1,4 @@
-"""What may be compared with a set, by hand and by the shares over the whole catalogues; what explains what."""
+"""What may be compared with a set, by hand and over the whole catalogues; which mode explains which."""
 
 import pytest
 from hypothesis import given
