@@ -205,9 +205,10 @@ def case_evidence(case: ModalityCase, *, shows_all: bool = False) -> CaseEvidenc
 
 def draw_lines(case: ModalityCase, rows: Sequence[CaseSample]) -> list[DrawLine]:
     """Return questions of a case as its page shows them (one query)."""
-    place = case.modality_run
-    seed_is_kept = Blob.objects.filter(pk=place.picture.image_sha256).exists()
-    return [_line(case, row, is_shown=seed_is_kept and bool(row.image_sha256)) for row in rows]
+    seed = case.modality_run.picture.image_sha256
+    shown = {row.image_sha256 for row in rows} - {""}
+    kept = set(Blob.objects.filter(pk__in=shown | {seed}).values_list("pk", flat=True))
+    return [_line(case, row, kept=kept) for row in rows]
 
 
 def find_draw(pk: int) -> CaseSample | None:
@@ -242,18 +243,20 @@ def _transfers(items: Sequence[FollowUpItem]) -> list[TransferLine]:
     return [TransferLine(item, rows[item.pk][-1] if rows[item.pk] else None) for item in newest.values()]
 
 
-def _line(case: ModalityCase, row: CaseSample, *, is_shown: bool) -> DrawLine:
+def _line(case: ModalityCase, row: CaseSample, *, kept: set[str]) -> DrawLine:
     part, index = part_of(row.number)
+    can_be_made = case.modality_run.picture.image_sha256 in kept and bool(row.image_sha256)
+    is_kept = row.image_sha256 in kept
     return DrawLine(
         row=row,
         part=part,
         index=index,
-        picture=_picture(case, row) if is_shown else None,
+        picture=_picture(case, row, is_kept=is_kept) if is_kept or can_be_made else None,
         prompt_changed=row.prompt != case.prompt,
     )
 
 
-def _picture(case: ModalityCase, row: CaseSample) -> BoxedPicture:
+def _picture(case: ModalityCase, row: CaseSample, *, is_kept: bool) -> BoxedPicture:
     place = case.modality_run
     truth, given = as_boxes(row.truth), as_boxes(row.boxes)
     boxes: tuple[Any, ...] = (
@@ -261,7 +264,9 @@ def _picture(case: ModalityCase, row: CaseSample) -> BoxedPicture:
         *drawn(given, "answer", kind="perturbed"),
     )
     return BoxedPicture(
-        url=reverse("case_draw_picture", args=[row.pk]),
+        url=reverse("blob", args=[row.image_sha256])
+        if is_kept
+        else reverse("case_draw_picture", args=[row.pk]),
         alt=f"{PART_WORDS[part_of(row.number)[0]].capitalize()}: "
         f"{write_many(len(truth), 'true box,true boxes')}, "
         f"{write_many(len(given), 'box,boxes')} of the answer",
@@ -297,11 +302,16 @@ def items_of_cases(items: Sequence[FollowUpItem]) -> list[ItemOfCase]:
     wanted = [item.case_id for item in items if item.case_id is not None]
     related = ("modality_run__picture", "modality_run__sut", "modality_run__campaign")
     cases = ModalityCase.objects.select_related(*related).defer("raw_text", "generator").in_bulk(wanted)
-    kept = {one.image_sha256 for one in cases.values()}
-    blobs = set(Blob.objects.filter(pk__in=kept).values_list("pk", flat=True))
-    return [_item_of_case(item, cases.get(item.case_id or 0), blobs) for item in items]
+    digests = {one.image_sha256 for one in cases.values()}
+    digests |= {one.modality_run.picture.image_sha256 for one in cases.values()}
+    kept = set(Blob.objects.filter(pk__in=digests).values_list("pk", flat=True))
+    return [_item_of_case(item, cases.get(item.case_id or 0), kept) for item in items]
 
 
-def _item_of_case(item: FollowUpItem, case: ModalityCase | None, blobs: set[str]) -> ItemOfCase:
-    is_kept = case is not None and case.image_sha256 in blobs
-    return ItemOfCase(item, case, reverse("blob", args=[case.image_sha256]) if case and is_kept else "")
+def _item_of_case(item: FollowUpItem, case: ModalityCase | None, kept: set[str]) -> ItemOfCase:
+    url = ""
+    if case is not None and case.image_sha256 in kept:
+        url = reverse("blob", args=[case.image_sha256])
+    elif case is not None and case.modality_run.picture.image_sha256 in kept:
+        url = reverse("modality_case_picture", args=[case.pk])
+    return ItemOfCase(item, case, url)
