@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from searches.charts.modality_profile import NAMED_AXIS
 from searches.services.explain_answers import INVALID, OUTCOMES, RIGHT, AnswerPage
 from searches.services.explain_attribution import AttributionPage, StepLine
 from vlmlab.web.figures import Chart, Column
@@ -30,12 +31,11 @@ def outcome_chart(page: AnswerPage) -> Chart:
         spec={
             "data": [_outcome_trace(page, name) for name in page.outcomes],
             "layout": {
-                "barmode": "stack", "showlegend": True, "legend": {"orientation": "h", "y": 1.15},
+                "barmode": "stack", "showlegend": True, "legend": {"orientation": "h", "y": 1.15, "traceorder": "normal"},
                 "height": 130 + 40 * max(2, len(page.lines)), "bargap": 0.35,
                 "margin": {"l": 150, "r": 32, "t": 40, "b": 40},
                 "xaxis": {"rangemode": "tozero", "showgrid": True, "title": {"text": "answers"}},
-                "yaxis": {"automargin": True, "showgrid": False, "autorange": "reversed", "ticks": "",
-                          "tickfont": {"color": "$text"}},
+                "yaxis": NAMED_AXIS | {"automargin": True, "autorange": "reversed"},
             },
         },
         sentence=f"{write_count(page.total.fails)} of {write_count(page.total.answers)} answers are wrong, "
@@ -75,8 +75,7 @@ def waterfall_chart(page: AttributionPage) -> Chart:
                 "showlegend": False, "height": 90 + 30 * len(lines), "bargap": 0.3,
                 "margin": {"l": 170, "r": 48, "t": 8, "b": 40},
                 "xaxis": {"rangemode": "tozero", "showgrid": True, "title": {"text": "calls left"}},
-                "yaxis": {"automargin": True, "showgrid": False, "autorange": "reversed", "ticks": "",
-                          "tickfont": {"color": "$text"}},
+                "yaxis": NAMED_AXIS | {"automargin": True, "autorange": "reversed"},
             },
         },
         sentence=f"{write_count(page.found.fails)} of {write_count(page.found.answers)} answers are wrong; "

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from searches.charts.modality_profile import NAMED_AXIS
 from searches.services.explain_concepts import REGIME_LABELS, ConceptLine, ConceptPage
 from searches.services.explain_pairs import PairLine, PairPage
 from vlmlab.core.stats import Interval
@@ -21,8 +22,6 @@ REGIME_LOOKS: dict[Regime, tuple[str, str]] = {
     "undetermined": ("$muted", "circle-open"),
 }
 SHARE_AXIS: dict[str, Any] = {"range": [0, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "tickformat": ".0%"}
-NAMES: dict[str, Any] = {"automargin": True, "showgrid": False, "showline": False, "ticks": "",
-                         "tickfont": {"color": "$text"}}  # fmt: skip
 
 
 def failure_chart(page: ConceptPage, *, address: Address) -> Chart:
@@ -80,7 +79,7 @@ def recognition_chart(page: ConceptPage, *, address: Address) -> Chart:
             },
         },
         sentence=f"{len(both)} concepts have both numbers: "
-        + ", ".join(f"{count} {label.lower()}" for label, count in page.counts if count) + ".",
+        + ", ".join(f"{count} {label}" for label, count in page.small_counts) + ".",
         columns=(Column("Concept", is_number=False), Column("R"), Column("95 % interval of R"),
                  Column("Replies"), Column("F"), Column("95 % interval of F"), Column("Sets"),
                  Column("Regime", is_number=False)),
@@ -230,7 +229,7 @@ def _named(rows: int) -> dict[str, Any]:
         "height": 80 + 24 * max(rows, 3),
         "bargap": 0.35,
         "margin": {"l": 150, "r": 32, "t": 8, "b": 40},
-        "yaxis": NAMES | {"autorange": "reversed"},
+        "yaxis": NAMED_AXIS | {"automargin": True, "autorange": "reversed"},
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from searches.charts.modality_profile import NAMED_AXIS
 from searches.services.explain_coverage import PartLine, SizeCoverage, part_lines
 from searches.services.explain_systems import MEASURES, SystemCell, SystemGrid
 from vlmlab.core.revelio.coverage import PartState
@@ -13,6 +14,7 @@ from vlmlab.web.numbers import write_interval, write_percent
 CellAddress = Callable[[str, str], str]
 """Concept and slug of a system -> the sets behind a cell."""
 PairAddress = Callable[[Sequence[str]], str]
+TABLED = 60
 STEPS = ("$h1", "$h2", "$h3", "$h4", "$h5")
 STATE_COLOURS = {
     PartState.UNKNOWN: "$sunken",
@@ -44,8 +46,7 @@ def system_chart(grid: SystemGrid, *, address: CellAddress) -> Chart:
                 "height": 90 + 26 * max(2, len(grid.rows)),
                 "margin": {"l": 160, "r": 24, "t": 60, "b": 8},
                 "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}},
-                "yaxis": {"automargin": True, "showgrid": False, "autorange": "reversed", "ticks": "",
-                          "tickfont": {"color": "$text"}},
+                "yaxis": NAMED_AXIS | {"automargin": True, "autorange": "reversed"},
             },
         },
         sentence=f"{len(grid.rows)} concepts on {len(names)} systems.",
@@ -59,9 +60,11 @@ def system_chart(grid: SystemGrid, *, address: CellAddress) -> Chart:
     )  # fmt: skip
 
 
-def pair_chart(size: SizeCoverage, domain: Domain, *, address: PairAddress) -> Chart:
+def pair_chart(
+    size: SizeCoverage, domain: Domain, *, address: PairAddress, csv_url: str = "", json_url: str = ""
+) -> Chart:
     """Return pairs of concepts as a triangle: the state as colour, answers as number, ? for unknown."""
-    found, lines = size.found, part_lines(size, domain)
+    found, lines = size.found, part_lines(size, domain)[:TABLED]
     labels = [concept.label for concept in domain.concepts]
     count = len(labels)
     places = {int(mask): place for place, mask in enumerate(found.parts)}
@@ -81,7 +84,7 @@ def pair_chart(size: SizeCoverage, domain: Domain, *, address: PairAddress) -> C
         slug="pair-coverage",
         title="Pairs of concepts",
         note="number of answers on scenes that show both; C confirmed failing, S suspected, ? unknown; "
-        "blank: the two cannot be a set",
+        f"blank: the two cannot be a set. The table has the first {TABLED}, the files have all",
         spec={
             "data": [
                 {
@@ -95,7 +98,7 @@ def pair_chart(size: SizeCoverage, domain: Domain, *, address: PairAddress) -> C
             ],
             "layout": {
                 "height": 140 + 22 * count,
-                "margin": {"l": 150, "r": 16, "t": 120, "b": 8},
+                "margin": {"l": 150, "r": 48, "t": 120, "b": 8},
                 "xaxis": {"side": "top", "tickangle": -60, "showline": False, "showgrid": False,
                           "tickfont": {"size": 10, "color": "$text"}},
                 "yaxis": {"automargin": True, "autorange": "reversed", "showgrid": False, "ticks": "",
@@ -112,6 +115,8 @@ def pair_chart(size: SizeCoverage, domain: Domain, *, address: PairAddress) -> C
             for line in lines
         ),
         row_urls=tuple(address(line.key) if line.samples else "" for line in lines),
+        csv_url=csv_url,
+        json_url=json_url,
     )  # fmt: skip
 
 
@@ -135,7 +140,8 @@ def _grid_cells(grid: SystemGrid, names: list[str], *, top: float, address: Cell
             for concept, _, own in grid.rows
         ],
         "texttemplate": "%{text}",
-        "hovertemplate": "%{y}, %{x}: %{text}<extra></extra>",
+        "hovertext": [[_detail(cell, grid) for cell in own] for own in rows],
+        "hovertemplate": "%{y}, %{x}: %{text} (%{hovertext})<extra></extra>",
         "zmin": -1,
         "zmax": len(STEPS) - 1,
         "colorscale": _stepped(["$sunken", *STEPS]),

@@ -45,13 +45,13 @@ class ConceptForm(ExplainForm):
     """Where regimes begin, in percent, and how many sets a concept needs."""
 
     reasoning = forms.IntegerField(
-        label="Recognised from R", min_value=1, max_value=100, initial=round(100 * DEFAULTS.reasoning)
+        label="Seen from R, %", min_value=1, max_value=100, initial=round(100 * DEFAULTS.reasoning)
     )
     recognition = forms.IntegerField(
-        label="Not recognised up to R", min_value=0, max_value=99, initial=round(100 * DEFAULTS.recognition)
+        label="Unseen to R, %", min_value=0, max_value=99, initial=round(100 * DEFAULTS.recognition)
     )
     low_failure = forms.IntegerField(
-        label="Low F below", min_value=0, max_value=100, initial=round(100 * DEFAULTS.low_failure)
+        label="Low F below, %", min_value=0, max_value=100, initial=round(100 * DEFAULTS.low_failure)
     )
     least_sets = forms.IntegerField(
         label="Sets needed", min_value=1, max_value=10_000, initial=DEFAULTS.least_sets
@@ -83,7 +83,7 @@ class PairForm(ExplainForm):
     """How many sets a pair needs."""
 
     least_sets = forms.IntegerField(
-        label="Sets with both needed", min_value=1, max_value=10_000, initial=DEFAULTS.least_sets
+        label="Sets needed", min_value=1, max_value=10_000, initial=DEFAULTS.least_sets
     )
 
 

@@ -21,11 +21,11 @@ from vlmlab.core.revelio.attribution import (
     Recognition,
     StepName,
     Waterfall,
-    judged_recognition,
     waterfall,
 )
 from vlmlab.core.revelio.types import Verdict
 from vlmlab.core.scenes.concepts import Key
+from vlmlab.core.verdicts.regimes import Recognition as ConceptRecognition
 from vlmlab.core.verdicts.regimes import recognise
 
 FLAG_GROUPS: Mapping[str, FlagGroup] = {
@@ -123,36 +123,43 @@ class _Seen:
 
     def __init__(self, said: Iterable[Reply]) -> None:
         self._by_scene: dict[tuple[Key, int, str, int], bool] = {}
-        by_set: dict[Key, list[bool]] = defaultdict(list)
+        by_set: dict[Key, list[Reply]] = defaultdict(list)
         rows = list(said)
         for one in rows:
             is_right = all(statement.said is statement.is_true for statement in one.said)
             self._by_scene[one.key, one.run_id, one.block, one.number] = is_right
-            by_set[one.key].append(is_right)
-        self._by_set = by_set
-        self._by_concept = recognise(one.said for one in rows)
+            by_set[one.key].append(one)
+        self._by_set = {key: recognise(one.said for one in own) for key, own in by_set.items()}
+        everywhere = recognise(one.said for one in rows)
+        self._by_concept = {
+            concept: seen for concept, seen in everywhere.items() if seen.replies >= LEAST_REPLIES
+        }
 
     def judge(self, key: Key, scene: tuple[int, str, int]) -> tuple[str, Recognition]:
         """Return by which statements a wrong answer is judged, and how."""
         here = self._by_scene.get((key, *scene))
         if here is not None:
             return "scene", "right" if here else "wrong"
-        own = self._by_set.get(key)
-        if own:
-            return "set", judged_recognition(sum(own), len(own))
-        known = [self._by_concept.get(concept) for concept in key]
-        values = [
-            one.value
-            for one in known
-            if one is not None and one.value is not None and one.replies >= LEAST_REPLIES
-        ]
-        if not values:
-            return "", ""
-        if min(values) <= NOT_RECOGNISED:
-            return "concept", "wrong"
-        if len(values) == len(key) and min(values) >= RECOGNISED:
-            return "concept", "right"
-        return "concept", "unclear"
+        for way, seen in (("set", self._by_set.get(key, {})), ("concept", self._by_concept)):
+            found = weakest(key, seen)
+            if found:
+                return way, found
+        return "", ""
+
+
+def weakest(key: Key, seen: Mapping[str, ConceptRecognition]) -> Recognition:
+    """Return what the least recognised concept of a set says; "" where none was asked about.
+
+    One concept at or below ``NOT_RECOGNISED`` is enough for ``wrong``; for ``right`` every concept must have
+    been asked about and be at or above ``RECOGNISED``.
+    """
+    values = [one.value for concept in key if (one := seen.get(concept)) is not None]
+    known = [value for value in values if value is not None]
+    if not known:
+        return ""
+    if min(known) <= NOT_RECOGNISED:
+        return "wrong"
+    return "right" if len(known) == len(key) and min(known) >= RECOGNISED else "unclear"
 
 
 def _flags(run_ids: Sequence[int]) -> dict[int, FlagGroup]:

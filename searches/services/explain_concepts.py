@@ -128,6 +128,11 @@ class ConceptPage:
         ]
 
     @property
+    def small_counts(self) -> list[tuple[str, int]]:
+        """The same for the middle of a sentence, without regimes that no concept has."""
+        return [(label[0].lower() + label[1:], count) for label, count in self.counts if count]
+
+    @property
     def against_rule(self) -> list[PublishedLine]:
         """Published rows whose regime is not that of the published thresholds."""
         return [line for line in self.published if line.is_against_rule]

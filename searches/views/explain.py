@@ -86,7 +86,19 @@ def explain_coverage(request: HttpRequest, scope: str, pk: int) -> HttpResponse:
     found = asked_scope(request, scope, pk)
     form = CoverageForm(request.GET)
     page = coverage_page(found, is_alone=form.is_alone, wish=form.wish)
-    charts = [pair_chart(page.sizes[0], found.domain, address=_address(found, form, is_rated=False))]
+    files = [
+        f"{reverse('explain_export', args=[scope, pk, 'coverage', fmt])}?{request.GET.urlencode()}"
+        for fmt in FORMATS
+    ]
+    charts = [
+        pair_chart(
+            page.sizes[0],
+            found.domain,
+            address=_address(found, form, is_rated=False),
+            csv_url=files[0],
+            json_url=files[1],
+        )
+    ]
     return _render(request, found, form, tab="coverage", page=page, charts=charts)
 
 
@@ -102,7 +114,7 @@ def explain_sets(request: HttpRequest, scope: str, pk: int) -> HttpResponse:
     """Show the sets behind a mark: those that contain the concepts of the address."""
     found = asked_scope(request, scope, pk)
     form = ExplainForm(request.GET)
-    concepts = [one for one in request.GET.getlist("c")[:MOST_CONCEPTS] if one in found.domain.index]
+    concepts = [one for one in request.GET.getlist("c")[:MOST_CONCEPTS] if one]
     rows = rows_with(found, concepts, source=form.source_chosen)
     part = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {"page_obj": part, "lines": row_lines(list(part.object_list)), "concepts": concepts}

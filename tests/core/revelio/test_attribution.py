@@ -9,7 +9,6 @@ from vlmlab.core.revelio.attribution import (
     REASONING,
     STEPS,
     Call,
-    judged_recognition,
     step_of,
     waterfall,
 )
@@ -69,11 +68,3 @@ def test_a_share_is_one_of_wrong_answers_with_its_exact_interval():
     assert found.share("invalid") == 0.3
     assert found.interval("invalid").low == pytest.approx(exact.low)
     assert waterfall([]).share("invalid") is None
-
-
-@pytest.mark.parametrize(
-    ("right", "said", "judged"),
-    [(0, 0, ""), (7, 10, "right"), (6, 10, "unclear"), (4, 10, "unclear"), (3, 10, "wrong")],
-)
-def test_recognition_is_judged_by_the_share_of_statements(right, said, judged):
-    assert judged_recognition(right, said) == judged

@@ -22,7 +22,7 @@ STEPS: tuple[StepName, ...] = (
 )  # fmt: skip
 """Every place, in the order in which a call is asked whether it belongs there."""
 RECOGNISED, NOT_RECOGNISED = 0.7, 0.3
-"""Shares of statements judged right from which a concept counts as recognised, and as not."""
+"""Recognition R from which a concept of a set counts as recognised, and up to which as not (Revelio's own)."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,3 @@ def waterfall(calls: Iterable[Call]) -> Waterfall:
     """Return how many calls went where; every call has exactly one place."""
     counts = Counter(step_of(call) for call in calls)
     return Waterfall({name: counts[name] for name in STEPS})
-
-
-def judged_recognition(right: int, said: int) -> Recognition:
-    """Return whether statements judged ``right`` of ``said`` times mean that a thing is recognised."""
-    if said <= 0:
-        return ""
-    share = right / said
-    return "right" if share >= RECOGNISED else "wrong" if share <= NOT_RECOGNISED else "unclear"
