@@ -31,7 +31,8 @@ def outcome_chart(page: AnswerPage) -> Chart:
         spec={
             "data": [_outcome_trace(page, name) for name in page.outcomes],
             "layout": {
-                "barmode": "stack", "showlegend": True, "legend": {"orientation": "h", "y": 1.15, "traceorder": "normal"},
+                "barmode": "stack", "showlegend": True,
+                "legend": {"orientation": "h", "y": 1.15, "traceorder": "normal"},
                 "height": 130 + 40 * max(2, len(page.lines)), "bargap": 0.35,
                 "margin": {"l": 150, "r": 32, "t": 40, "b": 40},
                 "xaxis": {"rangemode": "tozero", "showgrid": True, "title": {"text": "answers"}},

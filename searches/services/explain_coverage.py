@@ -32,7 +32,7 @@ STATE_WORDS = {
     PartState.SAFE: "Shown, all answers right",
     PartState.UNKNOWN: "Unknown",
 }
-LISTED = 60
+LISTED = 24
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ STEPS: tuple[StepName, ...] = (
 )  # fmt: skip
 """Every place, in the order in which a call is asked whether it belongs there."""
 RECOGNISED, NOT_RECOGNISED = 0.7, 0.3
-"""Recognition R from which a concept of a set counts as recognised, and up to which as not (Revelio's own)."""
+"""R from which a concept of a set counts as recognised, and up to which as not; those of the paper."""
 
 
 @dataclass(frozen=True)
