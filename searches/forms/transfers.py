@@ -31,7 +31,9 @@ class RunsField(RowsField):
 
     def label_from_instance(self, obj: Model) -> str:
         """Return the run in words."""
-        return f"Run {obj.pk}: {obj.sut.name}, {obj.campaign.name}, {write_many(obj.n_modes, 'failure mode')}"
+        assert isinstance(obj, SearchRun)
+        found = write_many(obj.n_modes, "failure mode")
+        return f"Run {obj.pk}: {obj.sut.name}, {obj.campaign.name}, {found}"
 
 
 class TransferForm(forms.Form):
