@@ -12,7 +12,14 @@ import pytest
 
 from tests.core.verdicts.confirming import answered, play, specs
 from tests.core.verdicts.synthetic_campaigns import Campaigns, Played, screened, step_up
-from vlmlab.core.stats import Interval, clopper_pearson, confidence_sequence, selected_level
+from vlmlab.core.stats import (
+    Interval,
+    clopper_pearson,
+    confidence_sequence,
+    log_e_above,
+    place_share,
+    selected_level,
+)
 from vlmlab.core.verdicts import confirm
 from vlmlab.core.verdicts.config import ConfirmConfig
 from vlmlab.core.verdicts.confirm import ConfirmSearch
@@ -93,6 +100,36 @@ def test_most_samples_are_not_spent_on_nulls_at_the_cap():
     result = played()
 
     assert result.samples[result.rates < 0.6].mean() < 50
+
+
+def in_line(highest: np.ndarray, shares: np.ndarray, *, level: float) -> np.ndarray:
+    """Return what is confirmed in ``(campaigns, places)``, each stopped as soon as it reaches its bar."""
+    confirmed = np.zeros(highest.shape, dtype=bool)
+    for place in range(highest.shape[1]):
+        before = confirmed.sum(axis=1)
+        bars = -np.log(level * np.minimum(1.0, shares[place] * (before + 1)))
+        confirmed[:, place] = highest[:, place] >= bars
+    return confirmed
+
+
+def test_false_discovery_rate_of_later_suspects_is_held_where_each_alone_breaks_it():
+    rng = np.random.default_rng(13)
+    level, places = 0.3, 20
+    rates = np.where(np.arange(places) % 5 == 1, 0.9, 0.6)
+    fails = (rng.random((1000, places, 100)) < rates[:, None]).cumsum(axis=2)
+    grid = np.minimum(np.arange(101)[None, :], np.arange(101)[:, None])
+    table = log_e_above(grid, np.arange(101)[:, None], threshold=0.6)
+    highest = table[np.arange(1, 101), fails].max(axis=2)
+
+    def false_share(shares: np.ndarray) -> np.ndarray:
+        confirmed = in_line(highest, shares, level=level)
+        return (confirmed & (rates == 0.6)).sum(axis=1) / np.maximum(1, confirmed.sum(axis=1))
+
+    held = false_share(np.array([place_share(place + 1) for place in range(places)]))
+    broken = false_share(np.ones(places))
+
+    assert held.mean() <= level + 3 * held.std() / np.sqrt(1000)
+    assert broken.mean() - 3 * broken.std() / np.sqrt(1000) > level
 
 
 def missing_share(result: Played, chosen: np.ndarray, interval_of: IntervalOf) -> np.ndarray:
