@@ -28,6 +28,7 @@ from searches.services.concept_runs import concept_campaigns
 from searches.services.domain_store import find_domain
 from searches.services.request_keys import RequestKey, RequestKeyError, remember, started_before
 from searches.services.run_pages import runs_for_list
+from searches.services.wanted_confirmations import read_wanted
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.revelio.config import PRESETS, RevelioConfig, config_from_values
 
@@ -64,7 +65,7 @@ def start_campaign(
     after a broken connection: it returns the campaign that it started. The same key with another body is
     refused with 409. Without a key, the same search sent again within ten seconds starts nothing new.
     """
-    config, person = _config(payload), person_of(request)
+    config, person, confirm = _config(payload), person_of(request), read_wanted(payload.confirm)
     suts = _suts(payload.suts)
     start = partial(
         launch.start_campaign,
@@ -75,6 +76,7 @@ def start_campaign(
         run_seed=payload.seed,
         by=person,
         finds_twin=not key,
+        confirm=confirm,
     )
     if not key:
         return Status(201, _shape(start().pk))

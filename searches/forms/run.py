@@ -18,7 +18,8 @@ from searches.services.source_obstacles import (
     embedded_obstacle,
     obstacle_of,
 )
-from vlmlab.core.complaints import number_wanted
+from searches.services.wanted_confirmations import WantedConfirmation, with_confirmation
+from vlmlab.core.complaints import checked_settings, number_wanted
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.revelio.config import CHOICE_LABELS, PRESETS, RevelioConfig, config_from_values
 from vlmlab.core.revelio.space import allowed_masks
@@ -49,6 +50,12 @@ KEPT_WHEN_ASKED_AGAIN = (
     "failure_rate_threshold", "strict", "ask_reason", "image_width", "image_height", "backend",
 )  # fmt: skip
 SCENES_WHEN_ASKED_AGAIN = 20
+DEFAULT_SHARE = 0.3
+CONFIRM_CHOICES = (
+    ("", "No"),
+    ("extra", "With inferences beyond the budget"),
+    ("share", "With a share of the budget"),
+)
 UNITS = {"wall_clock_budget_s": "seconds", "spend_cap_usd": "US$"}
 
 
@@ -80,6 +87,26 @@ class RunForm(forms.Form):
     run_seed = forms.IntegerField(
         label="Run seed", min_value=0, max_value=2**53 - 1, help_text="Same seed and settings, same search."
     )
+
+    confirm = forms.ChoiceField(
+        label="Confirm what is found",
+        required=False,
+        choices=CONFIRM_CHOICES,
+        help_text="Once the search has ended, its failure modes are asked on fresh scenes until the evidence "
+        "confirms or refutes them. Also possible later, on the page of the run.",
+    )
+    confirm_share = forms.FloatField(
+        label="Share of the budget",
+        required=False,
+        min_value=0.05,
+        max_value=0.9,
+        initial=DEFAULT_SHARE,
+        help_text="Part of the inference budget that is kept for the confirmation, where it has a share.",
+        error_messages=dict.fromkeys(
+            ("invalid", "min_value", "max_value"), "Enter a number between 0.05 and 0.9."
+        ),
+    )
+    confirm_share.widget.attrs["step"] = "any"
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -121,6 +148,10 @@ class RunForm(forms.Form):
         try:
             config = config_from_values(values)
             allowed_masks(domain, config)
+            cleaned["wanted"] = wanted_confirmation(
+                str(cleaned.get("confirm") or ""), share=cleaned.get("confirm_share")
+            )
+            with_confirmation(config, cleaned["wanted"])
         except VlmLabError as error:
             self.add_error(error.field if error.field in self.fields else None, str(error))
             return cleaned
@@ -143,6 +174,13 @@ class RaiseLimitForm(forms.Form):
         error_messages={"invalid": "Enter an amount such as 2.50, or nothing for no limit."},
     )
     new_limit.widget.attrs["step"] = "any"
+
+
+def wanted_confirmation(mode: str, *, share: float | None) -> WantedConfirmation | None:
+    """Return what the form wishes to be confirmed; None without a wish."""
+    if not mode:
+        return None
+    return checked_settings(WantedConfirmation, {"mode": mode, "share": share or DEFAULT_SHARE})
 
 
 def config_field_names() -> tuple[str, ...]:

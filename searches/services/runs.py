@@ -24,7 +24,7 @@ from searches.services.spending import (
     check_first_batch,
     run_cap_of,
 )
-from searches.services.wanted_confirmations import WantedConfirmation, with_confirmation
+from searches.services.wanted_confirmations import WantedConfirmation, wanted_of, with_confirmation
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.space import allowed_masks
@@ -253,8 +253,14 @@ def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
 
 def clone_values(run: SearchRun) -> dict[str, Any]:
     """Return the form values that would start the same search again."""
+    wanted = wanted_of(run.campaign.plan)
+    budget = run.campaign.config.get("inference_budget")
+    again = {} if wanted is None else {"confirm": wanted.mode, "confirm_share": wanted.share}
+    if wanted is not None and wanted.mode == "share" and budget is not None:
+        again["inference_budget"] = budget + (wanted.inference_budget or 0)
     return {
         **run.campaign.config,
+        **again,
         "name": f"{run.campaign.name} (copy)"[:120],
         "method": run.campaign.method,
         "domain": run.campaign.domain,

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from searches.models import SutRecord
 from searches.services.domain_store import find_domain
 from searches.services.estimates import Estimate, estimate
+from searches.services.wanted_confirmations import WantedConfirmation, with_confirmation
+from vlmlab.core.complaints import checked_settings
 from vlmlab.core.revelio.bench import algorithm_name
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.space import allowed_masks
 from vlmlab.core.scenes.render.backends import EMBEDDED
+from vlmlab.core.verdicts.config import ConfirmConfig
+from vlmlab.web.numbers import write_many
 
 NAMED_BY_OPTIONS = frozenset({"algorithm", "inference_budget", "backend"})
 
@@ -34,6 +38,7 @@ class SearchPlan:
         unpriced: names of the systems whose price is unknown.
         lines: one for each system.
         shell: the commands that start the same.
+        confirmation: what a confirmation of what is found adds, "" without one.
     """
 
     n_runs: int
@@ -45,12 +50,18 @@ class SearchPlan:
     unpriced: tuple[str, ...]
     lines: tuple[SutEstimate, ...]
     shell: tuple[str, ...]
+    confirmation: str = ""
 
 
 def plan_search(
-    config: RevelioConfig, suts: Sequence[SutRecord], *, domain_slug: str, run_seed: int
+    config: RevelioConfig,
+    suts: Sequence[SutRecord],
+    *,
+    domain_slug: str,
+    run_seed: int,
+    wanted: WantedConfirmation | None = None,
 ) -> SearchPlan:
-    """Return what a search on these systems will take.
+    """Return what a search on these systems will take, with a confirmation that has a share of its budget.
 
     Raises:
         VlmLabError: the domain is unknown, or no set is left to search.
@@ -66,12 +77,39 @@ def plan_search(
         unpriced=tuple(line.sut.name for line in lines if line.estimate.cost_usd is None),
         lines=lines,
         shell=tuple(
-            shell_command(config, sut.slug, domain_slug=domain_slug, run_seed=run_seed) for sut in suts
+            shell_command(config, sut.slug, domain_slug=domain_slug, run_seed=run_seed, wanted=wanted)
+            for sut in suts
         ),
+        confirmation=_confirmation(config, wanted, n_runs=len(lines)),
     )
 
 
-def shell_command(config: RevelioConfig, sut_slug: str, *, domain_slug: str, run_seed: int) -> str:
+def _confirmation(config: RevelioConfig, wanted: WantedConfirmation | None, *, n_runs: int) -> str:
+    """Return what a confirmation adds to a search, in words."""
+    if wanted is None:
+        return ""
+    searched = with_confirmation(config, wanted)[0]
+    kept = config.inference_budget - searched.inference_budget
+    if kept:
+        return (
+            f"Of these inferences up to {n_runs * kept:,} are kept for the confirmation; what it does not "
+            "need is not spent."
+        )
+    settings = checked_settings(ConfirmConfig, wanted.values)
+    return (
+        f"The confirmation comes on top: at most {write_many(settings.max_samples, 'fresh scene')} for each "
+        "failure mode, fewer where the evidence is clear."
+    )
+
+
+def shell_command(
+    config: RevelioConfig,
+    sut_slug: str,
+    *,
+    domain_slug: str,
+    run_seed: int,
+    wanted: WantedConfirmation | None = None,
+) -> str:
     """Return the command that starts the same run from a shell."""
     settings = {
         name: value
@@ -83,9 +121,15 @@ def shell_command(config: RevelioConfig, sut_slug: str, *, domain_slug: str, run
     return (
         f"python manage.py run_search --method revelio --sut {sut_slug} \\\n"
         f"  --domain {domain_slug}{backend} --algorithm {algorithm_name(config)} \\\n"
-        f"  --budget {config.inference_budget} --seed {run_seed}{params} \\\n"
+        f"  --budget {config.inference_budget} --seed {run_seed}{_confirm_option(wanted)}{params} \\\n"
         "  --json result.json"
     )
+
+
+def _confirm_option(wanted: WantedConfirmation | None) -> str:
+    if wanted is None:
+        return ""
+    return " --confirm extra" if wanted.mode == "extra" else f" --confirm share={wanted.share:g}"
 
 
 def _shell_value(value: object) -> str:

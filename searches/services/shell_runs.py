@@ -10,14 +10,21 @@ from searches.services.owners import this_owner
 from searches.services.reaper import reap, release_dead_local_owners
 from searches.services.runs import create_campaign, resume_run
 from searches.services.source_checks import check_launch
+from searches.services.wanted_confirmations import WantedConfirmation
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.revelio.config import RevelioConfig
 
 
 def claim_new_run(
-    *, sut_slug: str, domain_slug: str, config: RevelioConfig, run_seed: int, name: str
+    *,
+    sut_slug: str,
+    domain_slug: str,
+    config: RevelioConfig,
+    run_seed: int,
+    name: str,
+    confirm: WantedConfirmation | None = None,
 ) -> Lease:
-    """Store a campaign of one run and claim it in the same transaction.
+    """Store a campaign of one run and claim it in the same transaction; ``confirm``: see ``runs``.
 
     Raises:
         VlmLabError: the system is not registered, or the search is not possible.
@@ -30,7 +37,13 @@ def claim_new_run(
     check_launch(find_domain(domain_slug), config)
     with transaction.atomic():
         campaign = create_campaign(
-            config=config, suts=[sut], domain_slug=domain_slug, name=name, run_seed=run_seed, by=None
+            config=config,
+            suts=[sut],
+            domain_slug=domain_slug,
+            name=name,
+            run_seed=run_seed,
+            by=None,
+            confirm=confirm,
         )
         run = campaign.runs.get()
         lease = take_lease(this_owner(), [run.queue], run_id=run.pk)

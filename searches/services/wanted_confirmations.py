@@ -85,7 +85,8 @@ def with_confirmation(
                 hint="Give the search more, or confirm with extra inferences.",
                 field="confirm",
             )
-        config = config.model_copy(update={"inference_budget": config.inference_budget - kept})
+        left = {"inference_budget": config.inference_budget - kept}
+        config = checked_settings(RevelioConfig, config.model_dump() | left)
         wanted = wanted.model_copy(update={"inference_budget": kept})
     if config.failure_rate_threshold >= 1.0 and "failure_rate_threshold" not in wanted.values:
         raise ConfigError(

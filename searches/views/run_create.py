@@ -40,6 +40,7 @@ def run_create(request: HttpRequest) -> HttpResponse:
                     run_seed=cleaned["run_seed"],
                     by=cast(User, request.user),
                     cloned_from=_source(request.POST.get("cloned_from", "")),
+                    confirm=cleaned["wanted"],
                 )
             except VlmLabError as error:
                 form.add_error(error.field if error.field in form.fields else None, str(error))
@@ -160,4 +161,5 @@ def _plan(form: RunForm) -> SearchPlan | None:
         list(cleaned["suts"]),
         domain_slug=cleaned["domain"],
         run_seed=cleaned["run_seed"],
+        wanted=cleaned["wanted"],
     )

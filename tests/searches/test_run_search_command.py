@@ -168,3 +168,24 @@ def test_a_result_that_could_not_be_written_is_told_before_the_search(tmp_path):
             call_command("run_search", sut="careless", json=str(target))
 
     assert SearchRun.objects.count() == 0
+
+
+def test_what_was_found_is_confirmed_in_the_same_process_when_asked_for(tmp_path):
+    scripted("careless")
+
+    result = search(tmp_path, sut="careless", budget=60, confirm="extra")
+
+    assert result["failure_modes"]
+    items = result["confirmation"]["items"]
+    assert len(items) == len(result["failure_modes"])
+    assert {item["state"] for item in items} <= {"confirmed", "refuted", "undetermined"}
+    assert result["confirmation"]["runs"][0]["state"] == "succeeded"
+
+
+def test_a_wish_to_confirm_that_cannot_be_read_starts_nothing(tmp_path):
+    scripted("careless")
+
+    with pytest.raises(CommandError, match="no way to confirm called “maybe”"):
+        search(tmp_path, sut="careless", confirm="maybe")
+
+    assert not Campaign.objects.exists()

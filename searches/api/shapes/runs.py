@@ -31,6 +31,13 @@ class NewCampaign(Input):
     config: Config = Field(default_factory=dict, description="Settings; what is left out has its default.")
     seed: int = Field(0, ge=0, le=2**53 - 1, description="Same seed and settings, same search.")
     name: str = Field("", max_length=120, description="Empty: it says what is searched.")
+    confirm: str = Field(
+        "",
+        max_length=40,
+        description="Confirm what is found once the search has ended: `extra`, with inferences beyond the "
+        "budget, or `share=0.3`, with a part of it. Empty: not by itself.",
+        examples=["share=0.3"],
+    )
 
 
 class SpendingLimit(Input):

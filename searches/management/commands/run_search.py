@@ -9,11 +9,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from searches.enums import MODALITY_METHOD, RunState
+from searches.enums import MODALITY_METHOD, FollowUpName, RunState
+from searches.management.follow_up_work import work_on as work_on_follow_up
 from searches.management.most_search import add_most_arguments, algorithm_help, open_campaign, work_on
 from searches.models import Campaign, SearchRun
 from searches.services.advance import advance_run
 from searches.services.exports import run_summary
+from searches.services.follow_up_shell import result_summary, result_table
 from searches.services.leases import Lease
 from searches.services.modality_summary import campaign_summary
 from searches.services.presence import presence
@@ -23,6 +25,7 @@ from searches.services.shell_params import read_param
 from searches.services.shell_runs import claim_new_run, claim_old_run
 from searches.services.slice_ends import SliceEnd
 from searches.services.suts import unload_sut
+from searches.services.wanted_confirmations import read_wanted, wanted_of
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.methods import METHOD_TITLES
 from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config
@@ -73,6 +76,12 @@ class Command(BaseCommand):
         )
         parser.add_argument("--name", default="", help="name of the campaign")
         parser.add_argument(
+            "--confirm",
+            default="",
+            metavar="extra|share=0.3",
+            help="confirm what is found, with extra inferences or a share of the budget",
+        )
+        parser.add_argument(
             "--resume",
             type=int,
             metavar="NUMBER",
@@ -103,7 +112,9 @@ class Command(BaseCommand):
             signal.signal(signal.SIGINT, before)
             unload_sut()
         if run is not None:
-            self._write(run_summary(run), options["json"], what=f"run {run.pk}")
+            confirmation = self._confirm(run)
+            summary = run_summary(run) | ({"confirmation": confirmation} if confirmation else {})
+            self._write(summary, options["json"], what=f"run {run.pk}")
             self._conclude(run)
         elif isinstance(started, Campaign):
             self._write(campaign_summary(started), options["json"], what=f"campaign {started.pk}")
@@ -127,6 +138,7 @@ class Command(BaseCommand):
             config=config,
             run_seed=options["seed"],
             name=options["name"] or f"{algorithm} {budget} from the shell",
+            confirm=read_wanted(options["confirm"]),
         )
 
     def _work(self, lease: Lease, stop: threading.Event) -> SearchRun:
@@ -145,6 +157,16 @@ class Command(BaseCommand):
             pause_run(run, by=None)
             run.refresh_from_db()
         return run
+
+    def _confirm(self, run: SearchRun) -> dict[str, Any]:
+        """Work on the confirmation that the search wished for, and return what came of it."""
+        made = run.campaign.follow_ups.filter(kind=FollowUpName.CONFIRM).order_by("pk").first()
+        if made is None or wanted_of(run.campaign.plan) is None or run.state != RunState.SUCCEEDED:
+            return {}
+        work_on_follow_up(made, self)
+        for line in result_table(made):
+            self.stderr.write(line)
+        return result_summary(made)
 
     def _draw_bar(self, run_id: int) -> None:
         row = SearchRun.objects.values("n_observations", "n_modes", "stage", "campaign__config").get(
