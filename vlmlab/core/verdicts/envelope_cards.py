@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import ceil, log
 
 from vlmlab.core.checks import check_count, check_share
+from vlmlab.core.errors import ConfigError
 from vlmlab.core.stats import lower_bound, upper_bound
 from vlmlab.core.verdicts.envelope import EnvelopeSpec
 from vlmlab.core.verdicts.regress import FAMILY_WORDS, FamilyVerdict
@@ -93,19 +94,22 @@ def samples_needed(limit: float, *, level: float = 0.95, errors: int = 0) -> int
     Without errors it is ``ln(1 - level) / ln(1 - limit)``: 149 for 2 % at 95 %.
 
     Raises:
-        ValueError: a share is out of range, or more than a million scenes would be needed.
+        ConfigError: more than a million scenes would be needed.
+        ValueError: a share is out of range.
     """
     check_share("limit", limit)
-    check_count("errors", errors)
-    low = ceil(log(1.0 - check_share("level", level)) / log(1.0 - limit))
-    if errors == 0 and low <= MOST_SAMPLES:
-        return low if upper_bound(0, low, level) <= limit else low + 1
-    low = max(low, errors + 1) - 1
-    high = low + 1
-    while upper_bound(errors, high, level) > limit:
+    low = check_count("errors", errors)
+    least = ceil(log(1.0 - check_share("level", level)) / log(1.0 - limit))
+    high = max(least, errors + 1)
+    while high <= MOST_SAMPLES and upper_bound(errors, high, level) > limit:
         low, high = high, 2 * high
-        if high > 2 * MOST_SAMPLES:
-            raise ValueError(f"more than {MOST_SAMPLES} scenes would be needed for a limit of {limit}")
+    if high > MOST_SAMPLES:
+        raise ConfigError(
+            f"To show an error rate below {limit:g} with {errors} errors, more than {MOST_SAMPLES:,} scenes "
+            "would be needed.",
+            hint="Raise the limit or allow fewer errors.",
+            field="limit",
+        )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if upper_bound(errors, middle, level) <= limit else (middle, high)
@@ -113,9 +117,19 @@ def samples_needed(limit: float, *, level: float = 0.95, errors: int = 0) -> int
 
 
 def planned_samples(spec: EnvelopeSpec, level: float = 0.95) -> list[int]:
-    """Return the scenes that each cell needs to pass with the errors it allows."""
+    """Return the scenes that each cell needs to pass with the errors it allows.
+
+    Raises:
+        ConfigError: a cell needs more than a million; ``field`` says which.
+    """
     each = level_each(level, len(spec.cells))
-    return [samples_needed(cell.limit, level=each, errors=cell.errors_allowed) for cell in spec.cells]
+    planned = []
+    for position, cell in enumerate(spec.cells):
+        try:
+            planned.append(samples_needed(cell.limit, level=each, errors=cell.errors_allowed))
+        except ConfigError as error:
+            raise ConfigError(error.message, hint=error.hint, field=f"cells.{position}.limit") from error
+    return planned
 
 
 def pass_chance(rate: float, *, n: int, errors_allowed: int) -> float:
