@@ -36,6 +36,7 @@ REGIME_NOTES = {
     "joint": "both change, on one budget",
 }
 TABLE_KINDS = {"homophone_table": "homophone", "synonym_table": "synonym"}
+PLANNED = ("n_seed_images", "seed", "replicates", "confirm_most")
 # Settings grouped as the page shows them; every setting of the core stands in one group.
 CHOSEN = ("algorithm", "regimes")
 BUDGET = ("inference_budget", "give_up_after", "slots", "spend_cap_usd", "wall_clock_budget_s")
@@ -92,7 +93,7 @@ class ModalityForm(forms.Form):
         )
         self.strata_counts = self._strata_counts()
         _set_choices(self.fields["strata"], [(one.name or NO_STRATUM, "") for one in self.strata_counts])
-        for name in ("n_seed_images", "seed", "replicates"):
+        for name in PLANNED:
             self.fields[name] = form_field(SeedPlan.model_fields[name], name, concepts=[])
         for name in MostConfig.model_fields:
             self.fields[name] = _setting_field(name)
@@ -113,7 +114,7 @@ class ModalityForm(forms.Form):
             chosen = set()  # all of them is what no choice means
         try:
             config = config_from_values({name: cleaned[name] for name in MostConfig.model_fields})
-            values = {name: cleaned[name] for name in ("n_seed_images", "seed", "replicates")}
+            values = {name: cleaned[name] for name in PLANNED}
             plan = checked_settings(SeedPlan, values | {"strata": tuple(sorted(chosen))})
             checked_grid(config, plan, suts=list(cleaned["suts"]), dataset=dataset)
         except VlmLabError as error:

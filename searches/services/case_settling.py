@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
-from searches.enums import FINAL_STATES, AnswerKind, FindingState, FollowUpName
+from searches.enums import FINAL_STATES, AnswerKind, FindingState, RunState
 from searches.models import Campaign, CaseSample, FollowUpItem, ModalityCase, SearchRun
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.verdicts.case_draws import FIRST_FRESH
@@ -26,15 +26,7 @@ STATE_WORDS = {
 }
 """State of an item -> how sentences put it."""
 
-CASE_FIELDS = [
-    "state", "fresh_fails", "fresh_invalid", "fresh_n", "fresh_low", "fresh_high", "fresh_level",
-    "log_e_value", "family_size", "settled_at",
-]  # fmt: skip
-
-
-def end_items(run: SearchRun, reason: str) -> None:
-    """Note of items that are still open that their run has ended, inside the caller's transaction."""
-    FollowUpItem.objects.filter(run=run, state="").update(state="undetermined", reason=reason)
+DECIDED = (FindingState.CONFIRMED, FindingState.REFUTED)
 
 
 def ending_sentence(run: SearchRun, results: Sequence[ItemResult]) -> str:
@@ -46,37 +38,69 @@ def ending_sentence(run: SearchRun, results: Sequence[ItemResult]) -> str:
 
 
 def settle_cases(campaign: Campaign) -> None:
-    """Write what a confirmation decides into its cases, once its last run has ended.
+    """Write what a confirmation has decided into its cases, and the rest once its last run has ended.
 
     The evidence of all runs is taken together (e-BH over the family that was fixed before the first draw), so
-    that a run may confirm what its own cases alone did not. Doing it again changes nothing.
+    a case may be confirmed at the end that its own run alone left open. Doing it again changes nothing.
 
     Call it inside the transaction that ends a run.
     """
-    if campaign.kind != FollowUpName.CONFIRM:
-        return
-    if SearchRun.objects.filter(campaign=campaign).exclude(state__in=FINAL_STATES).exists():
-        return
     config = checked_settings(ConfirmConfig, campaign.config)
-    items = list(campaign.items.select_related("case").order_by("run_id", "order"))
-    counts = [_counts(item, config) for item in items]
+    items = list(campaign.items.select_related("run", "case").order_by("run_id", "order"))
+    is_final = all(item.run.state in FINAL_STATES for item in items)
     malformed = _malformed(campaign)
-    cases = []
-    for item, one in zip(items, settle_family(counts, config), strict=True):
-        item.state = "undetermined" if one.state == "suspected" else one.state
-        if one.state in ("confirmed", "refuted"):
-            item.reason = "crossed"
-        if item.case is not None:
-            cases.append(_settled(item.case, item, one, config, invalid=malformed.get(item.pk, 0)))
-    FollowUpItem.objects.bulk_update(items, ["state", "reason"], batch_size=200)
-    ModalityCase.objects.bulk_update(cases, CASE_FIELDS, batch_size=200)
+    for item, one in zip(
+        items, settle_family([_counts(item, config) for item in items], config), strict=True
+    ):
+        is_decided = one.state in DECIDED
+        if item.run.state not in FINAL_STATES or not (is_decided or (is_final and not _is_open(item))):
+            continue
+        state = FindingState(one.state) if is_decided else FindingState.UNDETERMINED
+        _settle_item(item, state, reason="crossed" if is_decided else item.reason or "exhausted")
+        if item.case is not None and item.n and (is_decided or item.case.state not in DECIDED):
+            _settle_case(item.case, state, item, one, config, invalid=malformed.get(item.pk, 0))
+
+
+def _is_open(item: FollowUpItem) -> bool:
+    """Whether its run may still ask: it waits, works, or failed and can be resumed."""
+    return item.run.state not in FINAL_STATES or (item.run.state == RunState.FAILED and not item.state)
+
+
+def _settle_item(item: FollowUpItem, state: FindingState, *, reason: str) -> None:
+    if (item.state, item.reason) != (state, reason):
+        item.state, item.reason = state, reason
+        item.save(update_fields=["state", "reason"])
+
+
+def _settle_case(
+    case: ModalityCase,
+    state: FindingState,
+    item: FollowUpItem,
+    one: Settlement,
+    config: ConfirmConfig,
+    *,
+    invalid: int,
+) -> None:
+    values: dict[str, Any] = {
+        "state": state,
+        "fresh_fails": item.fails,
+        "fresh_n": item.n,
+        "fresh_invalid": invalid,
+        "fresh_low": one.interval.low,
+        "fresh_high": one.interval.high,
+        "fresh_level": one.interval.level,
+        "log_e_value": one.log_e,
+        "family_size": config.family_size,
+    }
+    if any(getattr(case, name) != value for name, value in values.items()):
+        ModalityCase.objects.filter(pk=case.pk).update(**values, settled_at=timezone.now())
 
 
 def _counts(item: FollowUpItem, config: ConfirmConfig) -> FreshCounts:
     place = None
     if config.later_index is not None:
         place = int(item.spec.get("settings", {}).get("place", config.later_index + item.order))
-    return FreshCounts(item.fails, item.n, place)
+    return FreshCounts(item.fails, item.n, place, is_open=_is_open(item))
 
 
 def _malformed(campaign: Campaign) -> dict[int, int]:
@@ -85,17 +109,3 @@ def _malformed(campaign: Campaign) -> dict[int, int]:
         item__campaign=campaign, number__gte=FIRST_FRESH, is_repeat=False, status=AnswerKind.MALFORMED
     )
     return dict(rows.order_by().values_list("item_id").annotate(Count("pk")))
-
-
-def _settled(
-    case: ModalityCase, item: FollowUpItem, one: Settlement, config: ConfirmConfig, *, invalid: int
-) -> ModalityCase:
-    if not item.n:
-        return case  # nothing fresh was seen: it stays what it was
-    case.state = FindingState(item.state)
-    case.fresh_fails, case.fresh_n, case.fresh_invalid = item.fails, item.n, invalid
-    case.fresh_low, case.fresh_high = one.interval.low, one.interval.high
-    case.fresh_level = one.interval.level
-    case.log_e_value, case.family_size = one.log_e, config.family_size
-    case.settled_at = timezone.now()
-    return case

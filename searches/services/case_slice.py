@@ -1,8 +1,7 @@
 """A slice of a follow-up of test cases: batch after batch until every case is settled."""
 
 import time
-
-from django.db import transaction
+from functools import partial
 
 from searches.enums import RunState
 from searches.models import CaseSample, SearchRun
@@ -10,9 +9,10 @@ from searches.services.case_batches import CaseBatch, answer_cases
 from searches.services.case_commits import commit_cases
 from searches.services.case_draws import NOT_ASKED
 from searches.services.case_live import LiveCases, live_cases
-from searches.services.case_settling import end_items, ending_sentence, settle_cases
+from searches.services.case_settling import ending_sentence
 from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, outage_of
+from searches.services.follow_up_endings import close_items
 from searches.services.follow_ups import ACCEPTS_CHANGED
 from searches.services.kept_searches import keep
 from searches.services.outages import is_unanswered, note_unanswered
@@ -41,16 +41,6 @@ class CaseSlice(Slice):
         if end in GOES_ON:
             keep(self.live)
 
-    def end_by_state(self, run: SearchRun) -> SliceEnd | None:
-        """End when somebody else moved the run; what a cancelled one found is settled with it."""
-        if run.state != RunState.CANCELLING:
-            return super().end_by_state(run)
-        with transaction.atomic():
-            end = super().end_by_state(run)
-            end_items(run, "ended")
-            settle_cases(run.campaign)
-        return end
-
     def end_by_ending(self, run: SearchRun) -> SliceEnd | None:
         """End when a budget is used up, every case is settled, or nothing gets answered."""
         outage = outage_of(run, last_failed=last_failed_draw)
@@ -62,12 +52,8 @@ class CaseSlice(Slice):
             ending, reason = f"the budget of {write_many(limit, 'inference')} is used up.", "budget"
         if not ending and self.ask():
             return None
-
-        def write() -> None:
-            end_items(run, reason)
-            settle_cases(run.campaign)
-
-        return self.finish(run, ending or ending_sentence(run, self.live.search.results()), write=write)
+        sentence = ending or ending_sentence(run, self.live.search.results())
+        return self.finish(run, sentence, write=partial(close_items, run.pk, reason))
 
     def ask(self) -> bool:
         """Ask the search for its next batch, note how long it thought, and return whether there is one."""

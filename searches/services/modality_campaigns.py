@@ -32,6 +32,8 @@ from vlmlab.web.asked import asked_slug
 
 MOST_RUNS = 20_000
 WRITTEN_AT_ONCE = 1_000
+NOT_OF_THE_GRID = ("regimes", "confirm_outcome")
+"""What the plan of a campaign holds beside a ``SeedPlan``."""
 
 
 @transaction.atomic
@@ -120,6 +122,8 @@ def check_operators(config: MostConfig) -> None:
 def stored_plan(config: MostConfig, plan: SeedPlan, *, dataset: Dataset) -> dict[str, Any]:
     """Return what a campaign keeps of how its grid was drawn, with the strata by name."""
     values = plan.model_dump(mode="json")
+    if plan.confirm_most is None:
+        del values["confirm_most"]
     return values | {"regimes": list(config.regimes), "strata": list(plan_strata(dataset, plan))}
 
 
@@ -130,7 +134,7 @@ def plan_of(campaign: Campaign) -> SeedPlan:
         ConfigError: this version does not understand what is stored.
     """
     try:
-        return SeedPlan.model_validate({k: v for k, v in campaign.plan.items() if k != "regimes"})
+        return SeedPlan.model_validate({k: v for k, v in campaign.plan.items() if k not in NOT_OF_THE_GRID})
     except (AttributeError, ValueError) as error:
         raise ConfigError(
             "This version of the lab does not understand the plan of this campaign.",

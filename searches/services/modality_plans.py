@@ -19,6 +19,7 @@ from searches.services.shell_campaigns import shell_config
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.most.config import MostConfig
 from vlmlab.core.most.types import Regime
+from vlmlab.core.verdicts.config import ConfirmConfig
 from vlmlab.web.numbers import write_count, write_duration, write_many, write_money
 
 GUESSED_PERTURB_SECONDS = 0.05
@@ -69,6 +70,7 @@ class CampaignPlan:
         unpriced: names of the systems whose price is unknown.
         lines: one for each system.
         shell: the commands that start the same.
+        confirm_most: failing cases that are confirmed afterwards, at most; None for none.
     """
 
     n_runs: int
@@ -83,6 +85,17 @@ class CampaignPlan:
     unpriced: tuple[str, ...]
     lines: tuple[SutPlan, ...]
     shell: tuple[str, ...]
+    confirm_most: int | None = None
+
+    @property
+    def each_confirming(self) -> int:
+        """Answers that the confirmation of one failing case takes at most."""
+        return 1 + ConfirmConfig().max_samples
+
+    @property
+    def most_confirming(self) -> int:
+        """Answers that the confirmation afterwards takes at most; every run may fail once."""
+        return min(self.confirm_most or 0, self.n_runs) * self.each_confirming
 
     @property
     def n_seed_images(self) -> int:
@@ -116,6 +129,7 @@ def plan_campaign(
         unpriced=tuple(line.sut.name for line in lines if line.cost_usd is None),
         lines=lines,
         shell=tuple(shell_command(config, plan, sut_slug=sut.slug, dataset=dataset) for sut in suts),
+        confirm_most=plan.confirm_most,
     )
 
 

@@ -84,7 +84,7 @@ def clone_values(campaign: Campaign) -> dict[str, Any]:
     suts = campaign.modality_runs.order_by().values_list("sut_id", flat=True).distinct()
     return {
         **campaign.config,
-        **campaign.plan,
+        **{name: value for name, value in campaign.plan.items() if name != "confirm_outcome"},
         "name": f"{campaign.name} (copy)"[:MAX_NAME],
         "dataset": campaign.dataset.slug if campaign.dataset is not None else "",
         "suts": sorted(suts),

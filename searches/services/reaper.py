@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 
 from searches.enums import JobKind, JobState, Queue, RunState
 from searches.models import Job, SearchRun, WorkerHeartbeat
+from searches.services.case_wanted import start_missing_cases
 from searches.services.follow_up_wanted import start_missing
 from searches.services.leases import HELD_STATES, WORKED_STATES, is_expired
 from searches.services.owners import is_process_alive, parse_owner
@@ -58,6 +59,7 @@ def reap() -> ReapReport:
     _free_paused()
     _free_jobs(report)
     start_missing()
+    start_missing_cases()
     _announce(report)
     WorkerHeartbeat.objects.filter(seen_at__lt=Now() - FORGET_WORKERS_AFTER).delete()
     return report

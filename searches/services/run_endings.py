@@ -2,8 +2,9 @@
 
 from django.db import transaction
 
-from searches.enums import CASE_METHOD, CONCEPT_METHOD, FOLLOW_UP_METHOD
+from searches.enums import CASE_METHOD, CONCEPT_METHOD, FOLLOW_UP_METHOD, MODALITY_METHOD
 from searches.models import SearchRun
+from searches.services.case_wanted import start_wanted_cases
 from searches.services.follow_up_endings import close_early
 from searches.services.follow_up_settling import settle
 from searches.services.follow_up_wanted import start_wanted
@@ -25,3 +26,5 @@ def run_ended(run_id: int) -> None:
             settle(run.campaign)
         elif run.campaign.method == CONCEPT_METHOD:
             start_wanted(run.campaign)
+        elif run.campaign.method == MODALITY_METHOD:
+            start_wanted_cases(run.campaign)

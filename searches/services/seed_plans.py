@@ -45,6 +45,11 @@ class SeedPlan(BaseModel):
         default=1, ge=1, le=MOST_REPLICATES, title="Replicates",
         description="Times that the whole grid is searched, each time with other draws.",
     )  # fmt: skip
+    confirm_most: int | None = Field(
+        default=None, ge=1, le=5_000, title="Confirm failing cases, at most",
+        description="Once all runs have ended, so many failing cases are drawn anew until the evidence "
+        "decides; empty: none, and it can be asked for later.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,8 @@ def modality_transfer(request: HttpRequest, pk: int) -> HttpResponse:
     numbers = (request.POST if request.method == "POST" else request.GET).getlist("case")
     suts = case_follow_ups.askable_systems()
     own = set(campaign.modality_runs.order_by().values_list("sut_id", flat=True).distinct())
-    others = [sut.pk for sut in suts if sut.pk not in own]
-    data = request.POST if request.method == "POST" else None
+    others = [sut.pk for sut in suts if sut.pk not in own] or [sut.pk for sut in suts]
+    data = request.POST if request.method == "POST" else request.GET if "most" in request.GET else None
     form = TransferCasesForm(data, suts=suts, initial={"suts": others})
     context: dict[str, Any] = {"campaign": campaign, "form": form, "numbers": numbers, "own": own}
     try:

@@ -5,11 +5,14 @@ import pytest
 
 from searches.enums import AnswerKind, FindingState, RunState
 from searches.models import CaseSample, SutRecord
+from searches.services import case_draws
+from searches.services.blobs import StorageError
+from searches.services.case_settling import settle_cases
 from searches.services.case_wishes import confirm_cases_wish
 from searches.services.slice_ends import SliceEnd
 from tests.searches.case_engine import NOISE, STILL, cases_of, find_cases, follow
 from tests.searches.engine import advance
-from tests.searches.modality_engine import FAR_OFF, advance_all, breaks_now_and_then
+from tests.searches.modality_engine import FAR_OFF, advance_all, breaks_now_and_then, start_modality
 from vlmlab.core.stats import confidence_sequence, log_e_above
 from vlmlab.core.verdicts.case_draws import FIRST_FRESH, Part, number_of
 from vlmlab.core.verdicts.queries import fresh_scene_seed
@@ -134,31 +137,35 @@ def test_a_system_that_changed_since_the_search_is_not_asked():
     assert "is not the system any more in which case" in run.error
 
 
-def test_runs_that_end_one_after_the_other_are_settled_together():
+def test_cases_of_several_systems_are_one_family_and_settle_as_their_runs_end():
     suts = [breaks_now_and_then(share=1.0, seed=seed) for seed in (1, 2)]
-    campaign = find_cases(suts[0], n=2)
-    from tests.searches.modality_engine import start_modality
-
-    both = start_modality(*suts, n=2, **NOISE)
-    advance_all(both)
-    follow_up = follow(confirm_cases_wish(both))
-    first, second = follow_up.runs.order_by("pk")
+    campaign = start_modality(*suts, n=2, **NOISE)
+    advance_all(campaign)
+    first, second = follow(confirm_cases_wish(campaign)).runs.order_by("pk")
 
     advance(first)
-    states = {one.state for one in cases_of(both)}
+    after_first = {(one.modality_run.sut_id, one.state) for one in cases_of(campaign)}
     advance(second)
 
-    assert states == {FindingState.SUSPECTED}
-    settled = cases_of(both)
-    assert {(one.state, one.family_size) for one in settled} == {(FindingState.CONFIRMED, 4)}
-    assert campaign.pk != both.pk
+    confirmed, suspected = FindingState.CONFIRMED, FindingState.SUSPECTED
+    assert after_first == {(first.sut_id, confirmed), (second.sut_id, suspected)}
+    assert {(one.state, one.family_size) for one in cases_of(campaign)} == {(confirmed, 4)}
+
+
+def test_settling_again_changes_nothing():
+    campaign = find_cases()
+    follow_up = follow(confirm_cases_wish(campaign))
+    advance(follow_up.runs.get())
+    before = cases_of(campaign)[0].settled_at
+
+    settle_cases(follow_up)
+
+    assert cases_of(campaign)[0].settled_at == before
 
 
 def test_an_input_whose_file_is_gone_is_made_again(monkeypatch):
     campaign = find_cases()
     [case] = cases_of(campaign)
-    from searches.services import case_draws
-    from searches.services.blobs import StorageError
 
     def gone(sha256):
         raise StorageError("It is gone.")
