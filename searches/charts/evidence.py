@@ -81,7 +81,7 @@ def _line(name: str, x: Sequence[float], y: Sequence[float], *, width: float) ->
 
 
 def _stroke(place: int, *, width: float) -> dict[str, Any]:
-    return {"color": SEQUENCE[place], "width": width}
+    return {"color": SEQUENCE[place], "width": width, "dash": "solid"}
 
 
 def _sequential_layout(trace: Trace, end: int) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _sequential_layout(trace: Trace, end: int) -> dict[str, Any]:
     return {
         "showlegend": False,
         "height": 380,
-        "margin": {"l": 56, "r": 76, "t": 10, "b": 44},
+        "margin": {"l": 60, "r": 96, "t": 10, "b": 44},
         "xaxis": {"title": {"text": "fresh scenes"}, "range": [0, max(end, 1)], "anchor": "y2", "nticks": 8},
         "yaxis": {
             "title": {"text": "failure rate"}, "range": [0, 1.02], "domain": [0.46, 1], "tickformat": ".0%",
@@ -159,7 +159,7 @@ def _course(racer: Racer) -> dict[str, Any]:
         "showlegend": False,
         "x": [0, *(one.samples for one in points)],
         "y": [0.0, *(round(max(in_tens(one.log_e), FLOOR), 4) for one in points)],
-        "line": {"color": STATE_MARKS.get(racer.state, STATE_MARKS[""])[1], "width": 1.2},
+        "line": {"color": STATE_MARKS.get(racer.state, STATE_MARKS[""])[1], "width": 1.2, "dash": "solid"},
         "opacity": 0.55,
     }  # fmt: skip
 
@@ -190,7 +190,7 @@ def _race_layout(race: Race, end: int, *, href: str) -> dict[str, Any]:
         "showlegend": False,
         "meta": {"href": href},
         "height": 320,
-        "margin": {"l": 64, "r": 96, "t": 14, "b": 44},
+        "margin": {"l": 68, "r": 116, "t": 14, "b": 44},
         "xaxis": {"title": {"text": "fresh scenes of the suspect"}, "range": [0, end * 1.03], "nticks": 8},
         "yaxis": {"title": {"text": "e-value"}, "range": [bottom, top], **_powers_of_ten(top)},
         "shapes": [_level_line(value, "y") for value, _ in drawn],

@@ -7,7 +7,16 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
-from searches.enums import CONCEPT_METHOD, LIVE_STATES, MODALITY_METHOD, FindingState, RunState
+from searches.enums import (
+    CASE_METHOD,
+    CONCEPT_METHOD,
+    FOLLOW_UP_METHOD,
+    LIVE_STATES,
+    MODALITY_METHOD,
+    FindingState,
+    FollowUpName,
+    RunState,
+)
 from searches.models import Campaign, Finding, SearchRun, SutRecord
 from searches.services.concept_runs import concept_runs
 from searches.services.modality_pages import CampaignLine, campaign_lines, modality_campaigns
@@ -20,7 +29,16 @@ SHOWN_PROFILES = 3
 NEWEST_FINDINGS = 5
 SHOWN_SUTS = 6
 SHOWN_TODOS = 5
+SHOWN_SUSPECTS = 2
 LOOK_BACK = timedelta(days=7)
+
+
+_PAGES = {
+    MODALITY_METHOD: "modality_campaign",
+    FOLLOW_UP_METHOD: "follow_up_detail",
+    CASE_METHOD: "follow_up_detail",
+}
+"""Method of campaigns that have a page for all of their runs -> its name."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +58,7 @@ class Totals:
 
     suspected: int
     minimal: int
+    confirmed: int
     inferences: int
     call_errors: int
     spend: RecentSpend
@@ -115,6 +134,7 @@ def _totals(counts: dict[str, int | None]) -> Totals:
     findings = Finding.objects.aggregate(
         suspected=Count("pk", filter=Q(state=FindingState.SUSPECTED)),
         minimal=Count("pk", filter=Q(state=FindingState.SUSPECTED, is_minimal_in_run=True)),
+        confirmed=Count("pk", filter=Q(state=FindingState.CONFIRMED)),
     )
     workers = alive_workers().aggregate(
         all=Count("pk"), busy=Count("pk", filter=Q(run_id__isnull=False) | ~Q(job_id=""))
@@ -122,6 +142,7 @@ def _totals(counts: dict[str, int | None]) -> Totals:
     return Totals(
         suspected=findings["suspected"],
         minimal=findings["minimal"],
+        confirmed=findings["confirmed"],
         inferences=counts["inferences"] or 0,
         call_errors=counts["call_errors"] or 0,
         spend=recent_spend(),
@@ -142,18 +163,36 @@ def _todos(totals: Totals) -> tuple[Todo, ...]:
     with_errors = Q(state=RunState.SUCCEEDED, n_call_errors__gt=0, is_retrying_call_errors=False)
     waiting_runs = concept_runs().filter(halted | with_errors, campaign__is_sample=False).order_by("-id")
     todos.extend(_todo_of(run) for run in waiting_runs[:SHOWN_TODOS])
-    return tuple(todos + _halted_campaigns(halted))
+    return tuple(todos + _halted_campaigns(halted) + _suspects())
+
+
+def _suspects() -> list[Todo]:
+    """Return a line for each search whose suspects wait for fresh scenes, the newest first."""
+    waiting = Finding.objects.filter(
+        state=FindingState.SUSPECTED,
+        run__state=RunState.SUCCEEDED,
+        run__campaign__is_sample=False,
+        run__campaign__method=CONCEPT_METHOD,
+    ).exclude(run__campaign__follow_ups__kind=FollowUpName.CONFIRM)
+    rows = waiting.order_by().values("run__campaign_id", "run__campaign__name").annotate(n=Count("pk"))
+    todos = []
+    for row in rows.order_by("-run__campaign_id")[:SHOWN_SUSPECTS]:
+        suspects = "1 suspect waits" if row["n"] == 1 else f"{row['n']:,} suspects wait"
+        url = f"{reverse('follow_up_create')}?kind=confirm&campaign={row['run__campaign_id']}"
+        rest = f"of {row['run__campaign__name']} for confirmation on fresh scenes."
+        todos.append(Todo("confirm", suspects, rest, "Confirm what was found", url))
+    return todos
 
 
 def _halted_campaigns(halted: Q) -> list[Todo]:
-    """Return a line for each modality campaign with halted runs: dozens halt for one reason."""
-    rows = SearchRun.objects.filter(halted, campaign__method=MODALITY_METHOD, campaign__is_sample=False)
-    grouped = rows.order_by().values("campaign_id", "campaign__name")
+    """Return a line for each modality campaign or follow-up with halted runs: they halt for one reason."""
+    rows = SearchRun.objects.filter(halted, campaign__method__in=_PAGES, campaign__is_sample=False)
+    grouped = rows.order_by().values("campaign_id", "campaign__name", "campaign__method")
     todos = []
     for row in grouped.annotate(n=Count("pk"), why=Max("error")).order_by("-campaign_id")[:SHOWN_TODOS]:
         runs = "1 run is" if row["n"] == 1 else f"{row['n']:,} runs are"
         why = f": {row['why']}" if row["why"] else "."
-        url = reverse("modality_campaign", args=[row["campaign_id"]])
+        url = reverse(_PAGES[row["campaign__method"]], args=[row["campaign_id"]])
         todos.append(Todo("pause", row["campaign__name"], f"waits: {runs} halted{why}", "Look at it", url))
     return todos
 

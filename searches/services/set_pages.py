@@ -18,6 +18,7 @@ from vlmlab.web.boxed_pictures import BoxedPicture, boxes_of
 from vlmlab.web.evidence import set_words
 
 RELATIVES = 12
+GALLERY = 12
 SHOWN = {
     "failed": "Failed",
     "passed": "Passed",
@@ -102,6 +103,13 @@ class SetPage:
     relatives: Relatives
     words: str
     sentence: str
+    shows_all: bool = False
+
+    @property
+    def gallery(self) -> list[SampleView]:
+        """The scenes that the gallery shows: the first ones, unless all were asked for."""
+        is_short = self.shows_all or len(self.shown) <= GALLERY + 4
+        return self.shown if is_short else self.shown[:GALLERY]
 
     @property
     def trial(self) -> Trial:
@@ -136,13 +144,14 @@ def find_sample(trial: Trial, number: int) -> Sample | None:
     return trial.samples.select_related("run__campaign", "trial").filter(number=number).first()
 
 
-def set_page(trial: Trial, *, show: str, number: int | None) -> SetPage:
+def set_page(trial: Trial, *, show: str, number: int | None, shows_all: bool = False) -> SetPage:
     """Return the page of a concept set.
 
     Args:
         trial: with run, campaign and system fetched.
         show: a key of ``SHOWN``; anything else shows every sample.
         number: the sample shown large; the first failed one when it is not among those shown.
+        shows_all: whether the gallery shows every scene, however many they are.
 
     Raises:
         VlmLabError: the run's settings or domain are not known to this version.
@@ -162,6 +171,7 @@ def set_page(trial: Trial, *, show: str, number: int | None) -> SetPage:
         relatives=_relatives(trial),
         words=set_words(trial.concepts, view.domain.ref),
         sentence=_sentence(view),
+        shows_all=shows_all,
     )
 
 

@@ -17,7 +17,7 @@ from searches.services.finding_trails import finding_trail
 from searches.services.notes import notes_of
 from searches.services.set_pages import find_finding, set_page
 from searches.services.set_settings import set_settings
-from searches.views.sets import chosen_number, redrawn
+from searches.views.sets import chosen_number, redrawn, shows_all
 from vlmlab.web.asked import asked_number
 from vlmlab.web.streaming import stream_file
 
@@ -58,7 +58,12 @@ def finding_detail(request: HttpRequest, pk: int) -> HttpResponse:
     wanted = asked_number(request.GET.get("of", ""))
     source = next((one for one in trail.sources if one.trial.pk == wanted), trail.sources[0])
     found_on = source if source.trial.pk == finding.trial_id else trail.sources[-1]
-    page = set_page(source.trial, show=request.GET.get("show", ""), number=chosen_number(request))
+    page = set_page(
+        source.trial,
+        show=request.GET.get("show", ""),
+        number=chosen_number(request),
+        shows_all=shows_all(request),
+    )
     context: dict[str, Any] = {
         "finding": finding,
         "trail": trail,

@@ -20,7 +20,7 @@ from searches.services.follow_up_details import item_page, kind_parts
 from searches.services.follow_up_progress import cancel_follow_up, pause_follow_up, resumable_runs
 from searches.services.follow_up_traces import race_of, trace_of
 from searches.services.set_pages import set_page
-from searches.views.sets import chosen_number, redrawn
+from searches.views.sets import chosen_number, redrawn, shows_all
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.streaming import stream_file
 
@@ -77,7 +77,12 @@ def follow_up_item(request: HttpRequest, pk: int, item_pk: int) -> HttpResponse:
     found = item_page(campaign, item, of=request.GET.get("of", ""))
     context: dict[str, Any] = {"campaign": campaign, "item": item, "found": found, "run": item.run}
     if found.trial is not None:
-        page = set_page(found.trial, show=request.GET.get("show", ""), number=chosen_number(request))
+        page = set_page(
+            found.trial,
+            show=request.GET.get("show", ""),
+            number=chosen_number(request),
+            shows_all=shows_all(request),
+        )
         context |= {"page": page} | redrawn(request, page)
         trace = trace_of(item)
         if trace is not None:

@@ -17,13 +17,15 @@ from searches.filters.runs import RunFilter
 from searches.forms.run import RaiseLimitForm
 from searches.models import SearchRun, User
 from searches.services import run_pages, runs
-from searches.services.finding_lists import run_findings
+from searches.services.finding_lists import run_findings, run_state_counts
+from searches.services.follow_up_lists import follow_up_lines, follow_ups_of
 from searches.services.results import PFM_NOTE
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.asked import asked_number
 from vlmlab.web.errors import is_fragment_request
 
 PAGE_SIZE = 25
+SHOWN_FOLLOW_UPS = 5
 STOP_POLLING = 286  # HTMX: take this answer and ask no more
 
 
@@ -168,7 +170,11 @@ def _run(pk: int) -> SearchRun:
 def _page(run: SearchRun) -> dict[str, Any]:
     context = _live(run) | {"comes_later": run_pages.comes_later(run)}
     if run.is_final:
-        context |= {"findings": run_findings(run)}
+        context |= {
+            "findings": run_findings(run),
+            "states": run_state_counts(run),
+            "follow_ups": follow_up_lines(list(follow_ups_of(run.campaign)[:SHOWN_FOLLOW_UPS])),
+        }
         if not context["comes_later"]:
             context |= _metrics(run)
     return context

@@ -51,7 +51,9 @@ def trial_detail(request: HttpRequest, pk: int, trial_pk: int) -> HttpResponse:
     trial = find_trial(pk, trial_pk)
     if trial is None:
         raise Http404("no such concept set")
-    page = set_page(trial, show=request.GET.get("show", ""), number=chosen_number(request))
+    page = set_page(
+        trial, show=request.GET.get("show", ""), number=chosen_number(request), shows_all=shows_all(request)
+    )
     if request.GET.get("as") == "json" and page.chosen is not None and page.chosen.facts.description:
         name = f"run-{pk}-set-{trial.order + 1}-sample-{page.chosen.sample.number + 1}"
         return send_description(page.chosen.facts.description, name=name)
@@ -86,6 +88,11 @@ def run_export(request: HttpRequest, pk: int, what: str, fmt: str) -> HttpRespon
 def chosen_number(request: HttpRequest) -> int | None:
     """Return the number of the sample that the address asks for."""
     return asked_number(request.GET.get("sample", ""), largest=99_999)
+
+
+def shows_all(request: HttpRequest) -> bool:
+    """Return whether the address asks for every scene."""
+    return request.GET.get("all") == "1"
 
 
 def redrawn(request: HttpRequest, page: SetPage) -> dict[str, Any]:

@@ -8,7 +8,15 @@ from django.utils import timezone
 
 from searches.enums import RunState
 from searches.models import SpendDay
-from tests.factories import make_campaign, make_finished_run, make_run, make_sut
+from tests.factories import (
+    make_campaign,
+    make_finding,
+    make_finished_run,
+    make_run,
+    make_sut,
+    make_trial,
+)
+from tests.searches.follow_up_factory import make_confirmation
 from tests.searches.modality_factory import Ending, make_grid, make_modality_campaign, make_seed_dataset
 from vlmlab.web.roles import Role
 
@@ -77,7 +85,20 @@ def test_the_overview_lists_what_waits_for_a_person():
         (f"Run {finished.pk}", "finished, but 1 call failed."),
         (f"Run {failed.pk}", "failed: The disk is full."),
         (f"Run {paused.pk}", "is paused."),
+        ("2 suspects wait", "of A search for confirmation on fresh scenes."),
     ]
+    assert page.context["overview"].todos[-1].url == (
+        f"/follow-ups/new/?kind=confirm&campaign={finished.campaign_id}"
+    )
+
+
+def test_suspects_that_a_confirmation_looks_at_wait_for_nobody():
+    make_confirmation()
+
+    page = browser_of(Role.RESEARCHER).get("/")
+
+    assert [todo.sign for todo in page.context["overview"].todos] == ["again"]
+    assert page.context["overview"].totals.confirmed == 1
 
 
 def test_the_overview_says_when_a_run_waits_and_no_worker_is_there():
@@ -134,13 +155,15 @@ def test_the_overview_says_that_a_spending_limit_holds_a_run():
     assert (todo.strong, todo.rest) == (f"Run {run.pk}", "is held by a spending limit.")
 
 
-def test_the_overview_shows_a_curtailed_finding_sample_by_sample_and_a_whole_one_as_a_rate():
+def test_the_overview_shows_what_was_found_sample_by_sample_and_fresh_scenes_as_a_rate():
     make_finished_run()
+    fresh = {"fresh_fails": 4, "fresh_n": 5, "fresh_low": 0.28, "fresh_high": 0.99, "fresh_level": 0.98}
+    make_finding(make_trial(make_run(), ("cyclist",), verdicts="FFFFF"), **fresh)
 
     page = browser_of(Role.RESEARCHER).get("/").content.decode()
 
-    assert "<title>4 failed</title>" in page
-    assert "<title>4 of 5, 80 %, 95 % interval 28 % to 99 %</title>" in page
+    assert ["<title>4 failed</title>" in page, "<title>4 failed, 1 passed</title>" in page] == [True, True]
+    assert "<title>4 of 5, 80 %, 98 % interval 28 % to 99 %</title>" in page
 
 
 @pytest.mark.parametrize("rows", [1, 3])
@@ -150,7 +173,7 @@ def test_the_overview_asks_the_database_as_often_for_three_rows_as_for_one(rows,
         SpendDay.objects.create(sut=run.sut, day=timezone.now().date(), cost_usd=1.0)
     browser: Client = browser_of(Role.RESEARCHER)
 
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         page = browser.get("/")
 
     assert (page.status_code, len(page.context["overview"].runs)) == (200, rows)
@@ -167,7 +190,7 @@ def test_modality_campaigns_at_work_stand_first_on_the_overview(n_campaigns, dja
         make_grid(made, suts=[make_sut(f"sut-{number}")], ended=lambda place: Ending())
     browser: Client = browser_of(Role.REVIEWER)
 
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(22):
         page = browser.get("/")
 
     shown = [line.campaign.name for line in page.context["overview"].profiles]

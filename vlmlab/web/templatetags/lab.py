@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.anchors import anchor_graph as build_anchor_graph
-from vlmlab.core.stats import wilson
+from vlmlab.core.stats import Interval, wilson
 from vlmlab.web import evidence, numbers
 from vlmlab.web.anchor_drawing import draw_anchors
 from vlmlab.web.boxed_pictures import BoxedPicture
@@ -22,6 +22,8 @@ from vlmlab.web.domains import known_domain
 from vlmlab.web.permissions import may_open
 
 register = template.Library()
+
+MOST_MARKS = 12
 
 # --- numbers ------------------------------------------------------------------------------------------
 register.filter("count", numbers.write_count)
@@ -148,16 +150,25 @@ def finding_state(finding: Any, large: bool = False) -> SafeString:  # noqa: FBT
 
 @register.simple_tag
 def finding_evidence(finding: Any) -> SafeString:
-    """Draw what a finding rests on: a rate, or for a set cut short its samples one by one.
+    """Draw what a finding rests on: its rate on fresh scenes, else the samples it was found with one by one.
 
     Reads ``finding.run.campaign``: select it with the finding.
     """
     config = finding.run.campaign.config
-    if finding.is_curtailed:
-        total = max(int(config.get("samples_per_set", finding.n)), finding.n)
-        passes = finding.n - finding.fails
-        return evidence.marks_html(evidence.counted_marks(finding.fails, passes, total=total, is_final=True))
-    return evidence.rate_html(finding.fails, finding.n, threshold=config.get("failure_rate_threshold"))
+    if finding.fresh_n:
+        low, high = finding.fresh_low, finding.fresh_high
+        stored = None if low is None or high is None else Interval(low, high, finding.fresh_level or 0.95)
+        return evidence.rate_html(
+            finding.fresh_fails,
+            finding.fresh_n,
+            threshold=config.get("failure_rate_threshold"),
+            interval=stored,
+        )
+    if finding.n > MOST_MARKS:
+        return format_html("found with {} of {}", finding.fails, finding.n)
+    total = max(int(config.get("samples_per_set", finding.n)), finding.n)
+    passes = finding.n - finding.fails
+    return evidence.marks_html(evidence.counted_marks(finding.fails, passes, total=total, is_final=True))
 
 
 @register.inclusion_tag("components/answer.html")
