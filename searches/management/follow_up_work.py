@@ -27,6 +27,7 @@ def add_choices(parser: ArgumentParser) -> None:
     parser.add_argument("--run", **number, help="all suspects of a run (more than once)")
     parser.add_argument("--campaign", **number, help="all suspects of a campaign (more than once)")
     parser.add_argument("--finding", **number, help="a finding (more than once)")
+    parser.add_argument("--case", **number, help="a test case of a modality search (more than once)")
     text = {"action": "append", "default": []}
     parser.add_argument("--sut", **text, metavar="SLUG", help="transfer: who is asked (more than once)")
     parser.add_argument("--pair", **text, metavar="A,B", help="interact: two concepts (more than once)")

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from searches.enums import CONCEPT_METHOD, FOLLOW_UP_METHOD, FindingState, RunState
+from searches.enums import CASE_METHOD, CONCEPT_METHOD, FOLLOW_UP_METHOD, FindingState, RunState
 from searches.models import Campaign, Finding, FollowUpItem, SearchRun
+from searches.services.case_shell import confirm_cases, is_about_cases, transfer_cases
 from searches.services.domain_store import find_domain
 from searches.services.follow_up_wishes import (
     ablate_wish,
@@ -31,6 +32,7 @@ class ShellFollowUp:
     Attributes:
         kind: a name of ``MAKERS``.
         runs, campaigns, findings: numbers of what it is about; all of a run's or a campaign's suspects.
+        cases: numbers of test cases of modality searches; a modality campaign stands for its failing ones.
         suts: short names of the systems asked, for a transfer.
         pairs: two concepts with a comma between, for a four-cell test.
         base: concepts that all four cells show, with commas.
@@ -42,6 +44,7 @@ class ShellFollowUp:
     runs: Sequence[int] = ()
     campaigns: Sequence[int] = ()
     findings: Sequence[int] = ()
+    cases: Sequence[int] = ()
     suts: Sequence[str] = ()
     pairs: Sequence[str] = ()
     base: str = ""
@@ -61,7 +64,7 @@ def wish_from_shell(wish: ShellFollowUp) -> FollowUpWish:
     Raises:
         VlmLabError: something of it is unknown, missing or out of range.
     """
-    maker = MAKERS.get(wish.kind)
+    maker = (CASE_MAKERS if is_about_cases(wish) else MAKERS).get(wish.kind)
     if maker is None:
         raise ConfigError(
             f"There is no follow-up “{wish.kind}”.", hint=f"Known: {', '.join(MAKERS)}.", field="kind"
@@ -73,11 +76,11 @@ def find_follow_up(number: int) -> Campaign:
     """Return a follow-up whose halted runs are queued again, if there are any.
 
     Raises:
-        ConfigError: there is no follow-up of concept sets with this number.
+        ConfigError: there is no follow-up with this number.
     """
     release_dead_local_owners()
     reap()
-    campaign = Campaign.objects.filter(pk=number, method=FOLLOW_UP_METHOD).first()
+    campaign = Campaign.objects.filter(pk=number, method__in=(FOLLOW_UP_METHOD, CASE_METHOD)).first()
     if campaign is None:
         raise ConfigError(
             f"There is no follow-up {number}.", hint="Look at the list of follow-ups.", field="resume"
@@ -129,6 +132,7 @@ def result_summary(campaign: Campaign) -> dict[str, Any]:
                 "sut": runs[item.run_id].sut.slug,
                 "concepts": item.concepts,
                 "finding": item.finding_id,
+                "case": item.case_id,
                 "expected": item.expected_action,
                 "state": item.state,
                 "reason": item.reason,
@@ -154,8 +158,13 @@ def check_ended(campaign: Campaign) -> None:
     raise VlmLabError(f"The run on {left.sut.name} has not ended. {reason}")
 
 
+def item_name(item: FollowUpItem) -> str:
+    """Return what an item without concepts is called: its case, or its place."""
+    return f"case {item.case_id}" if item.case_id else str(item)
+
+
 def _row(item: FollowUpItem, domain_ref: str) -> tuple[str, ...]:
-    words = set_words(item.concepts, domain_ref) if item.concepts else str(item)
+    words = set_words(item.concepts, domain_ref) if item.concepts else item_name(item)
     shown = words if len(words) <= WIDEST else f"{words[: WIDEST - 1]}…"
     return item.run.sut.name, shown, item.state or "open", str(item.fails), str(item.n), item.reason
 
@@ -239,3 +248,9 @@ MAKERS: dict[str, Callable[[ShellFollowUp], FollowUpWish]] = {
     "transfer": _transfer,
 }
 """Kind -> what makes its wish; kinds that start from a family or an envelope have commands of their own."""
+
+CASE_MAKERS: dict[str, Callable[[ShellFollowUp], FollowUpWish]] = {
+    "confirm": confirm_cases,
+    "transfer": transfer_cases,
+}
+"""The same for test cases of modality searches."""

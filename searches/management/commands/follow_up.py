@@ -76,6 +76,7 @@ class Command(BaseCommand):
             runs=options["run"],
             campaigns=options["campaign"],
             findings=options["finding"],
+            cases=options["case"],
             suts=options["sut"],
             pairs=options["pair"],
             base=options["base"],
