@@ -18,6 +18,7 @@ from searches.enums import (
     RunState,
 )
 from searches.models import Campaign, Finding, SearchRun, SutRecord
+from searches.services.canaries import canary_alerts
 from searches.services.concept_runs import concept_runs
 from searches.services.modality_pages import CampaignLine, campaign_lines, modality_campaigns
 from searches.services.navigation import alive_workers
