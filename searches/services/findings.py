@@ -54,7 +54,7 @@ def refresh_findings(run: SearchRun, trials: Sequence[Trial], *, domain: Domain)
 
     A finding that no longer holds stays as a row and is marked: refuted where its set now passes,
     undetermined where its answers decide nothing any more. One that holds again is suspected again. What
-    fresh scenes confirmed stands on their evidence and keeps its state.
+    fresh scenes settled stands on their evidence and keeps its state.
 
     Args:
         run: the run.
@@ -82,7 +82,8 @@ def _refreshed(
 ) -> list[str]:
     now = _finding(run, trial, failed, sets=[], at_inference=old.found_at_inference)
     values = {name: getattr(now, name) for name in EVIDENCE}
-    state = old.state if old.state == FindingState.CONFIRMED else _STATES[TrialStatus(trial.status)]
+    is_settled = old.state == FindingState.CONFIRMED or old.log_e_value is not None
+    state = old.state if is_settled else _STATES[TrialStatus(trial.status)]
     Finding.objects.filter(pk=old.pk).update(**values, state=state)
     if state == old.state:
         return []

@@ -11,7 +11,7 @@ from typing import Any, cast
 from django.db import transaction
 from django.db.models import Count, Q
 
-from searches.enums import LIVE_STATES, TrialStatus, Verdict
+from searches.enums import CONCEPT_METHOD, LIVE_STATES, TrialStatus, Verdict
 from searches.models import Sample, SearchRun, Trial, User
 from searches.services.audit import record
 from searches.services.domain_store import find_domain
@@ -107,6 +107,11 @@ def reparse_run(run_id: int, *, by: User | None = None, is_dry: bool = False) ->
 
 
 def _require_rest(run: SearchRun) -> None:
+    if run.campaign.method != CONCEPT_METHOD:
+        raise VlmLabError(
+            f"Run {run.pk} is one of a follow-up: its sampling stopped on what was read then.",
+            hint="Read again, it would be no evidence. Start the follow-up again instead.",
+        )
     if run.state in LIVE_STATES:
         raise VlmLabError(
             f"Run {run.pk} is {run.get_state_display().lower()}: it may not be read again while it goes on.",
@@ -140,6 +145,7 @@ def _read_again(run: SearchRun, config: RevelioConfig, domain: Domain) -> tuple[
             asks_reason=config.ask_reason,
         )
         values = asdict(read) | {"verdict": read.verdict.value, "collision": _collision(sample, read, domain)}
+        del values["said"]  # searches ask no statements
         if any(getattr(sample, name) != value for name, value in values.items()):
             for name, value in values.items():
                 setattr(sample, name, value)

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from searches.enums import MODALITY_METHOD, ModalityStatus, RunState
+from searches.enums import CONCEPT_METHOD, MODALITY_METHOD, ModalityStatus, RunState
 from searches.models import CachedReply, Campaign, ModalityRun, SearchRun, SutRecord, User
 from searches.services.audit import record
 from searches.services.domain_store import check_usable, find_domain, keep_domain
@@ -245,6 +245,11 @@ def retry_call_errors(run: SearchRun, *, by: User | None) -> None:
     if run.campaign.method == MODALITY_METHOD:
         _ask_clean_again(run, by=by)
         return
+    if run.campaign.method != CONCEPT_METHOD:
+        raise VlmLabError(
+            "A follow-up asks new scenes in place of failed calls by itself.",
+            hint="Resume the run if it is halted; else there is nothing left to ask.",
+        )
     if run.n_call_errors == 0:
         raise VlmLabError("This run has no failed calls.", hint="There is nothing to ask again.")
     text = f"{write_many(run.n_call_errors, 'failed call is,failed calls are')} asked again."

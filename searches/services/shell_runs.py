@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from searches.enums import MODALITY_METHOD, RunState
+from searches.enums import CONCEPT_METHOD, MODALITY_METHOD, RunState
 from searches.models import SearchRun, SutRecord
 from searches.services.domain_store import find_domain
 from searches.services.leases import Lease, take_lease
@@ -67,6 +67,12 @@ def claim_old_run(run_id: int) -> Lease:
         raise VlmLabError(
             f"Run {run_id} is one of a modality campaign.",
             hint=f"Go on with all of them: --method most --resume {run.campaign_id}.",
+            field="resume",
+        )
+    if run.campaign.method != CONCEPT_METHOD:
+        raise VlmLabError(
+            f"Run {run_id} is one of a follow-up.",
+            hint=f"Go on with: manage.py follow_up --resume {run.campaign_id}.",
             field="resume",
         )
     with transaction.atomic():
