@@ -164,7 +164,19 @@ def _todos(totals: Totals) -> tuple[Todo, ...]:
     with_errors = Q(state=RunState.SUCCEEDED, n_call_errors__gt=0, is_retrying_call_errors=False)
     waiting_runs = concept_runs().filter(halted | with_errors, campaign__is_sample=False).order_by("-id")
     todos.extend(_todo_of(run) for run in waiting_runs[:SHOWN_TODOS])
-    return tuple(todos + _halted_campaigns(halted) + _suspects())
+    return tuple(todos + _halted_campaigns(halted) + _failed_canaries() + _suspects())
+
+
+def _failed_canaries() -> list[Todo]:
+    """Return a line for each canary whose last regression failed or could not be started."""
+    todos = []
+    for line in canary_alerts()[:SHOWN_TODOS]:
+        number = line.canary.last_campaign_id
+        failed = line.verdict == "fail" and number is not None
+        url = reverse("regression_detail", args=[number]) if failed else reverse("canary_list")
+        name, rest = f"The canary {line.canary}", f"needs a look: {line.problem}"
+        todos.append(Todo("warning", name, rest, "Look at it", url))
+    return todos
 
 
 def _suspects() -> list[Todo]:

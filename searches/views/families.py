@@ -1,6 +1,7 @@
 """Pages of regression families: list, one family, making and changing one, pinning, starting."""
 
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -42,6 +43,9 @@ def family_pin(request: HttpRequest) -> HttpResponse:
     except VlmLabError as error:
         messages.error(request, str(error))
         return redirect(_back(data))
+    if request.method == "POST" and "family" not in data:  # a list sent its choice
+        chosen = [("finding", one.pk) for one in pins.findings] + [("case", one.pk) for one in pins.cases]
+        return redirect(f"{request.path}?{urlencode(chosen)}")
     problem = ""
     if request.method == "POST":
         family = _family(data.get("family", ""))
