@@ -50,7 +50,7 @@ def test_planned_scenes_are_the_fewest_whose_bound_holds(limit, errors, level):
 
 
 def test_a_limit_that_no_number_of_scenes_shows_is_refused():
-    with pytest.raises(ConfigError, match="more than 1,000,000 scenes"):
+    with pytest.raises(ConfigError, match="more than 20,000 scenes"):
         samples_needed(1e-7)
     with pytest.raises(ConfigError) as refused:
         planned_samples(spec_of({}, {"limit": 1e-4, "errors_allowed": 1000}))

@@ -1,7 +1,8 @@
 """The sign-flip test of whole numbers: is their sum further from zero than chance signs would put it."""
 
-from collections import Counter
 from collections.abc import Sequence
+
+import numpy as np
 
 
 def sign_flip_p_value(values: Sequence[int]) -> float:
@@ -15,12 +16,10 @@ def sign_flip_p_value(values: Sequence[int]) -> float:
     """
     sizes = [abs(value) for value in values if value]
     total = sum(sizes)
-    ways = [1] + [0] * total  # ways[t]: choices of terms with a minus whose sizes sum to t
-    reached = 0
-    for size, count in sorted(Counter(sizes).items()):
-        for _ in range(count):
-            reached += size
-            for at in range(reached, size - 1, -1):
-                ways[at] += ways[at - size]
+    chances = np.zeros(total + 1)  # of each sum of the terms that get a minus
+    chances[0] = 1.0
+    for size in sizes:
+        chances[size:] = (chances[size:] + chances[:-size]) / 2.0
+        chances[:size] /= 2.0
     tail = (total - abs(sum(values))) // 2
-    return min(1.0, float(2 * sum(ways[: tail + 1]) / 2 ** len(sizes)))
+    return min(1.0, 2.0 * float(chances[: tail + 1].sum()))

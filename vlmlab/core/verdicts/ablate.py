@@ -74,6 +74,7 @@ class AblateSearch:
         self._reductions: list[_Reduction] | None = None
         self._asked: list[FreshQuery] | None = None
         self._observations = 0
+        self._readings: dict[int, tuple[ItemResult, dict[Key, DropReading]]] = {}
         self._start_reducing_when_paired()
 
     @property
@@ -160,7 +161,7 @@ class AblateSearch:
         }
 
     def _result(self, item: ItemSpec, result: ItemResult) -> ItemResult:
-        readings = self._readings(result)
+        readings = self._readings_of(item, result)
         reduction = next((one for one in self._reductions or () if one.item == item.order), None)
         known = self._known(result) | (reduction.judged if reduction else {})
         smaller = [] if reduction is None else reduction.found or []
@@ -185,7 +186,11 @@ class AblateSearch:
             },
         )
 
-    def _readings(self, result: ItemResult) -> dict[Key, DropReading]:
+    def _readings_of(self, item: ItemSpec, result: ItemResult) -> dict[Key, DropReading]:
+        """Return what the pairs say of each rest, worked out once for each state of the pairs."""
+        known = self._readings.get(item.order)
+        if known is not None and known[0] is result:
+            return known[1]
         rules = NecessityRules(self._config.level, self._config.margin, self._config.failure_rate_threshold)
         whole, *rests = result.numbers["arms"]
         counts = [
@@ -196,7 +201,9 @@ class AblateSearch:
             for rest in rests
         ]
         keys = [tuple(rest["key"]) for rest in rests]
-        return dict(zip(keys, judge_drops(counts, rules), strict=True))
+        readings = dict(zip(keys, judge_drops(counts, rules), strict=True))
+        self._readings[item.order] = (result, readings)
+        return readings
 
 
 def _minimality(

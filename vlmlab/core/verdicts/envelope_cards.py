@@ -17,7 +17,7 @@ from vlmlab.core.verdicts.envelope import EnvelopeSpec
 from vlmlab.core.verdicts.regress import FAMILY_WORDS, FamilyVerdict
 
 CARD_WORDS = FAMILY_WORDS
-MOST_SAMPLES = 1_000_000
+MOST_SAMPLES = 20_000  # scenes of a cell; with the spare ones their numbers fit in the records
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def samples_needed(limit: float, *, level: float = 0.95, errors: int = 0) -> int
     Without errors it is ``ln(1 - level) / ln(1 - limit)``: 149 for 2 % at 95 %.
 
     Raises:
-        ConfigError: more than a million scenes would be needed.
+        ConfigError: more than 20,000 scenes would be needed.
         ValueError: a share is out of range.
     """
     check_share("limit", limit)
@@ -120,7 +120,7 @@ def planned_samples(spec: EnvelopeSpec, level: float = 0.95) -> list[int]:
     """Return the scenes that each cell needs to pass with the errors it allows.
 
     Raises:
-        ConfigError: a cell needs more than a million; ``field`` says which.
+        ConfigError: a cell needs more than 20,000; ``field`` says which.
     """
     each = level_each(level, len(spec.cells))
     planned = []

@@ -73,22 +73,29 @@ def cell_items(
 class _Cell:
     spec: ItemSpec
     next_number: int = 0
-    answers: list[FreshOutcome] = field(default_factory=list)
+    answers: int = 0
+    fails: int = 0
+    invalid: int = 0
+    errors: int = 0
+    sets: set[Key] = field(default_factory=set)
     lost: dict[str, int] = field(default_factory=dict)
 
     @property
     def planned(self) -> int:
         return int(self.spec.settings["n"])
 
-    @property
-    def errors(self) -> int:
-        return sum(self._counts(one) for one in self.answers)
-
-    def _counts(self, outcome: FreshOutcome) -> bool:
+    def take(self, outcome: FreshOutcome) -> None:
+        """Count an outcome; one without an answer is only counted as lost."""
+        if not outcome.is_answer:
+            self.lost[outcome.verdict] = self.lost.get(outcome.verdict, 0) + 1
+            return
         kinds = self.spec.settings["counts"]
-        if outcome.verdict is not Verdict.FAIL:
-            return False
-        return not kinds or (("invalid" if outcome.is_invalid else outcome.direction) in kinds)
+        is_fail = outcome.verdict is Verdict.FAIL
+        self.answers += 1
+        self.fails += is_fail
+        self.invalid += outcome.is_invalid
+        self.errors += is_fail and (not kinds or _kind_of(outcome) in kinds)
+        self.sets.add(outcome.query.key)
 
 
 class EnvelopeSearch:
@@ -138,12 +145,8 @@ class EnvelopeSearch:
         if self._asked is None or [outcome.query for outcome in outcomes] != self._asked:
             raise ValueError("outcomes must answer the batch last asked, in its order")
         for outcome in outcomes:
-            cell = self._cells[outcome.query.item]
-            if outcome.is_answer:
-                cell.answers.append(outcome)
-                self._observations += 1
-            else:
-                cell.lost[outcome.verdict] = cell.lost.get(outcome.verdict, 0) + 1
+            self._cells[outcome.query.item].take(outcome)
+            self._observations += outcome.is_answer
         self._asked = None
 
     def results(self) -> list[ItemResult]:
@@ -156,14 +159,14 @@ class EnvelopeSearch:
     def _is_open(self, index: int) -> bool:
         cell = self._cells[index]
         return (
-            len(cell.answers) < cell.planned
+            cell.answers < cell.planned
             and cell.next_number < len(cell.spec.arms)
             and not self._is_failed(index)
         )
 
     def _next(self) -> list[FreshQuery]:
         batch: list[FreshQuery] = []
-        given = [len(cell.answers) for cell in self._cells]
+        given = [cell.answers for cell in self._cells]
         while len(batch) < self._slots:
             wanting = [
                 index
@@ -182,7 +185,7 @@ class EnvelopeSearch:
 
     def _result(self, index: int) -> ItemResult:
         cell = self._cells[index]
-        n = len(cell.answers)
+        n = cell.answers
         is_stopped = self._is_failed(index) and n < cell.planned
         reading = judge_cell(
             CellCounts(cell.errors, n, is_stopped),
@@ -200,19 +203,23 @@ class EnvelopeSearch:
             else "complete"
             if n >= cell.planned
             else "exhausted",
-            fails=sum(one.verdict is Verdict.FAIL for one in cell.answers),
+            fails=cell.fails,
             samples=n,
             numbers={
                 "errors": cell.errors,
-                "invalid": sum(one.is_invalid for one in cell.answers),
+                "invalid": cell.invalid,
                 "planned": cell.planned,
                 "low": reading.low,
                 "high": reading.high,
                 "is_stopped": is_stopped,
-                "sets": len({one.query.key for one in cell.answers}),
+                "sets": len(cell.sets),
                 "lost": dict(sorted(cell.lost.items())),
             },
         )
+
+
+def _kind_of(outcome: FreshOutcome) -> str:
+    return "invalid" if outcome.is_invalid else outcome.direction
 
 
 def _level(cell: _Cell) -> float:

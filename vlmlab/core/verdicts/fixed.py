@@ -1,6 +1,6 @@
 """A follow-up of a fixed size: the same number of fresh scenes for every item and arm, asked in rounds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vlmlab.core.revelio.types import Verdict
@@ -20,20 +20,24 @@ class _Item:
     arms: tuple[Arm, ...]
     wanted: int
     next_number: int = 0
-    outcomes: dict[int, dict[Arm, FreshOutcome]] = field(default_factory=dict)
+    answered: dict[int, dict[Arm, FreshOutcome]] = field(default_factory=dict)
+    result: ItemResult | None = None
 
-    def complete(self) -> list[int]:
-        """Return the numbers whose every arm was answered."""
-        return [
-            number
-            for number, by_arm in sorted(self.outcomes.items())
-            if all(arm in by_arm and by_arm[arm].is_answer for arm in self.arms)
-        ]
+    def take(self, number: int, outcomes: Mapping[Arm, FreshOutcome]) -> None:
+        """Keep a scene whose every arm was answered."""
+        if all(outcomes[arm].is_answer for arm in self.arms):
+            self.answered[number] = dict(outcomes)
+        self.result = None
+
+    @property
+    def room(self) -> int:
+        """How many scenes are still wanted and may still be had."""
+        return max(0, min(self.wanted - len(self.answered), MOST_TRIES * self.wanted - self.next_number))
 
     @property
     def is_open(self) -> bool:
-        """Whether scenes are still wanted and may still be had."""
-        return len(self.complete()) < self.wanted and self.next_number < MOST_TRIES * self.wanted
+        """Whether there is room."""
+        return self.room > 0
 
 
 class FixedDesignSearch:
@@ -82,32 +86,43 @@ class FixedDesignSearch:
         """
         if [outcome.query for outcome in outcomes] != self._asked:
             raise ValueError("outcomes must answer the batch last asked, in its order")
+        scenes: dict[tuple[int, int], dict[Arm, FreshOutcome]] = {}
         for outcome in outcomes:
             query = outcome.query
-            by_arm = self._by_order[query.item].outcomes.setdefault(query.number, {})
-            by_arm[(query.key, query.variant)] = outcome
+            scene = scenes.setdefault((query.item, query.number), {})
+            scene[query.key, query.variant] = outcome
             self._observations += outcome.is_answer
+        for (order, number), by_arm in scenes.items():
+            self._by_order[order].take(number, by_arm)
         self._asked = None
 
     def results(self) -> list[ItemResult]:
         """Return fails and samples of each item, and those of each arm by set and variant."""
-        return [self._result(item) for item in self._items]
+        found = []
+        for item in self._items:
+            if item.result is None:
+                item.result = self._result(item)
+            found.append(item.result)
+        return found
 
     def _next(self) -> list[FreshQuery]:
         batch: list[FreshQuery] = []
-        order = sorted((item for item in self._items if item.is_open), key=lambda item: item.next_number)
-        for item in order:
+        line = [
+            (item.next_number + ahead, place, item)
+            for place, item in enumerate(self._items)
+            for ahead in range(min(item.room, self._slots))
+        ]
+        for number, _, item in sorted(line, key=lambda one: one[:2]):
             if len(batch) >= self._slots:
                 break
-            number = item.next_number
-            item.next_number += 1
+            item.next_number = number + 1
             batch += [FreshQuery(item.spec.order, key, number, variant) for key, variant in item.arms]
         return batch
 
     def _result(self, item: _Item) -> ItemResult:
-        numbers = item.complete()
+        numbers = sorted(item.answered)
         arms = [
-            arm_counts(key, variant, [item.outcomes[one][key, variant] for one in numbers])
+            arm_counts(key, variant, [item.answered[one][key, variant] for one in numbers])
             for key, variant in item.arms
         ]
         is_done = len(numbers) >= item.wanted

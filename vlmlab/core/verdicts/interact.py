@@ -122,23 +122,28 @@ class InteractSearch(FixedDesignSearch):
     def __init__(self, items: Sequence[ItemSpec], *, n: int, level: float, slots: int = 8) -> None:
         super().__init__(items, n=n, slots=slots)
         self._level = level
+        self._read: dict[int, tuple[ItemResult, ItemResult]] = {}
 
     def results(self) -> list[ItemResult]:
         """Return the fixed design's results with the interaction."""
         found = []
-        for result in super().results():
-            if not result.samples:
-                found.append(result)
-                continue
-            cells = {
-                name: [letter != PASSED for letter in one["outcomes"]]
-                for name, one in _named_cells(result.numbers["arms"]).items()
-            }
-            reading = judge_interaction(cells, level=self._level)
-            state = reading.verdict if result.state == "measured" else result.state
-            numbers = {**result.numbers, "interaction": interaction_row(reading)}
-            found.append(ItemResult(state, result.reason, result.fails, result.samples, numbers))
+        for place, result in enumerate(super().results()):
+            if self._read.get(place, (None, None))[0] is not result:
+                self._read[place] = (result, self._with_interaction(result))
+            found.append(self._read[place][1])
         return found
+
+    def _with_interaction(self, result: ItemResult) -> ItemResult:
+        if not result.samples:
+            return result
+        cells = {
+            name: [letter != PASSED for letter in one["outcomes"]]
+            for name, one in _named_cells(result.numbers["arms"]).items()
+        }
+        reading = judge_interaction(cells, level=self._level)
+        state = reading.verdict if result.state == "measured" else result.state
+        numbers = {**result.numbers, "interaction": interaction_row(reading)}
+        return ItemResult(state, result.reason, result.fails, result.samples, numbers)
 
 
 def interaction_row(reading: InteractionReading) -> dict[str, Any]:
