@@ -44,7 +44,7 @@ def bands_chart(bands: Sequence[ArmBand], *, budget: int, n_seeds: int) -> Chart
                 "height": 380,
                 "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
                 "margin": {"l": 48, "r": 56, "t": 30, "b": 44},
-                "xaxis": {"title": {"text": "inferences"}, "range": [0, budget]},
+                "xaxis": {"title": {"text": "inferences"}, "range": [0, budget * 1.04]},
                 "yaxis": {"title": {"text": "failure modes found"}, "range": [0, max(top * 1.05, 4)]},
                 "annotations": [
                     end_label(
@@ -97,7 +97,7 @@ def taus_chart(taus: Sequence[ArmTaus]) -> Chart:
                 "height": 340,
                 "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"},
                 "margin": {"l": 48, "r": 16, "t": 30, "b": 44},
-                "xaxis": {"title": {"text": "failure rate threshold τ"}, "range": [0, 1.02]},
+                "xaxis": {"title": {"text": "failure rate threshold τ"}, "range": [0, 1.04]},
                 "yaxis": {"range": [0, 1], "tickformat": ".0%", "rangemode": "tozero"},
             },
         },

@@ -188,7 +188,7 @@ def _cell(summary: RetestSummary) -> RetestCell:
     answers = sum(one.samples for one in summary.sets)
     return RetestCell(
         f"{write_decimals(100.0 * summary.mean, 1)}{spread} %",
-        f"{summary.n_high} of {write_many(len(summary.sets), 'set')} at 80 % or more, {answers:,} answers",
+        f"{summary.n_high} of {len(summary.sets)} reach 80 %; {write_many(answers, 'answer')}",
     )
 
 
@@ -212,5 +212,5 @@ def _published_rows(page: ExperimentPage) -> list[RetestRow]:
 def _published_cell(one: Retest) -> RetestCell:
     return RetestCell(
         f"{write_decimals(one.mean, 1)} ± {write_decimals(one.sd, 1)} %",
-        f"{one.reached} of {one.sets} sets at 80 % or more",
+        f"{one.reached} of {one.sets} reach 80 %",
     )
