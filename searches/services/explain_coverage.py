@@ -104,7 +104,7 @@ class PlannedLine:
 
 @dataclass(frozen=True)
 class Gain:
-    """Parts shown before and after a plan; ``by_chance`` after one of sets drawn at random."""
+    """Parts known before and after a plan; ``by_chance`` after one of sets drawn at random."""
 
     title: str
     before: int
@@ -140,7 +140,7 @@ class CoveragePage:
 
     @property
     def gains(self) -> list[Gain]:
-        """What the plan would show, one a part size."""
+        """What would be known after the plan, one a part size."""
         plan = self.plan
         return [
             Gain(size.title, plan.before[place], plan.after[place], plan.random_after[place], size.total)

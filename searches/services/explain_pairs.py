@@ -11,8 +11,10 @@ from vlmlab.core.errors import ConceptError
 from vlmlab.core.revelio.published import PairRow, published
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.verdicts.concept_rates import Pair, mean_rate
+from vlmlab.core.verdicts.interact import INTERACTION_WORDS
 from vlmlab.core.verdicts.pair_effects import PairEffect, pair_effects
 from vlmlab.core.verdicts.regimes import MeanRate
+from vlmlab.web.numbers import write_decimals, write_percent
 
 LISTED = 12
 MOST_CHARTED = 30
@@ -29,6 +31,24 @@ class CellTest:
 
     item: FollowUpItem
     pair: Pair
+
+    @property
+    def title(self) -> str:
+        """What it says, in words; how far it is while it works."""
+        words: Mapping[str, str] = INTERACTION_WORDS
+        return words.get(self.item.state, self.item.state.capitalize()) or f"{self.item.n} scenes so far"
+
+    @property
+    def numbers(self) -> str:
+        """The interaction on the scale of probabilities with its interval; "" without one."""
+        found = self.item.numbers.get("interaction") or {}
+        one = found.get("additive")
+        if not one:
+            return ""
+        level = write_percent(found["level"])
+        span = f"{write_decimals(one['low'])} to {write_decimals(one['high'])}"
+        scale = ", depends on the scale" if found.get("depends_on_scale") else ""
+        return f"{write_decimals(one['value'])} ({level}: {span}), {found['n']} scenes a cell{scale}"
 
 
 @dataclass(frozen=True)
@@ -138,8 +158,10 @@ def _tests(scope: Scope) -> Mapping[Pair, tuple[CellTest, ...]]:
 
 
 def _pair_of(item: FollowUpItem) -> Pair | None:
-    """Return the two concepts of a designed test: what its settings name, else its set if that has two."""
-    named = item.spec.get("settings", {}).get("pair") or item.concepts
+    """Return the two concepts of a designed test: what its settings name, else its set."""
+    settings = item.spec.get("settings", {})
+    named = settings.get("pair") or [settings[name] for name in ("first", "second") if name in settings]
+    named = named or item.concepts
     if len(named) != 2:
         return None
     first, second = sorted(str(one) for one in named)

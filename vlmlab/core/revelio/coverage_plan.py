@@ -31,7 +31,7 @@ class CoveragePlan:
     Attributes:
         sets: in the order in which they add most.
         samples_per_set: scenes of each.
-        before, after: parts shown now and then, one entry a part size.
+        before, after: parts that are not UNKNOWN now and then, one entry a part size.
         random_after: the same for sets drawn at random, mean over ``RANDOM_PLANS`` plans.
         safe_before, safe_after: median upper bound of the parts that are safe so far and that the plan shows
             again, now and if all its answers are right; None where it shows none again.
