@@ -27,8 +27,8 @@ ACTIONS = {"A": "continue", "B": "slow_down", "C": "emergency_stop"}
 def read_badly(monkeypatch):
     """Make the reader of another version: it overlooks every A and takes nonsense for a C."""
 
-    def old_reader(text, *, options, finish_reason="stop"):
-        now = parse_choice(text, options=options, finish_reason=finish_reason)
+    def old_reader(text, *, options, n_statements=0, finish_reason="stop"):
+        now = parse_choice(text, options=options, n_statements=n_statements, finish_reason=finish_reason)
         if now.letter == "A":
             return replace(now, status="invalid", letter=None)
         return now if now.letter else replace(now, status="answered", letter="C")
