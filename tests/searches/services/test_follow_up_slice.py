@@ -95,7 +95,7 @@ def test_a_budget_ends_a_run_with_what_it_has():
 
     advance(run)
 
-    assert (run.state, run.n_inferences) == (RunState.SUCCEEDED, 9)
+    assert (run.state, run.n_inferences) == (RunState.SUCCEEDED, 8)
     assert run.ending.startswith("the budget of 10 inferences leaves no room for the next questions")
     assert set(run.items.values_list("state", "reason")) == {("undetermined", "budget")}
 
