@@ -118,8 +118,11 @@ class Finding(_Record):
     """A concept set on which a system fails too often.
 
     Attributes:
-        rate: with ``value``, ``low`` and ``high``; None where sets were stopped early, because ``fails`` of
-            ``samples`` is biased there.
+        rate: of the search, with ``value``, ``low`` and ``high``; None where sets were stopped early and once
+            there are fresh scenes, because ``fails`` of ``samples`` is biased upwards.
+        fresh: what fresh scenes said, with ``fails``, ``samples``, ``rate``, ``low``, ``high`` and ``level``;
+            None before a follow-up has asked any.
+        minimality: what an ablation found out: minimal, reducible, undetermined, or "".
     """
 
     id: int
@@ -131,10 +134,12 @@ class Finding(_Record):
     fails: int
     samples: int
     rate: Raw | None
+    fresh: Raw | None
     expected: str
     answered: str
     direction: str
     is_minimal: bool
+    minimality: str
     page: str
 
 

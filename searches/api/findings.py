@@ -12,8 +12,8 @@ from pydantic import Field
 from searches.api.operations import operation
 from searches.api.paging import Page, Paging, page_of
 from searches.api.shapes.findings import FindingShape, finding_shapes
-from searches.enums import Direction, FindingState
-from searches.filters.findings import having_concepts
+from searches.enums import Direction, FindingState, Minimality, TriageStatus
+from searches.filters.findings import having_concepts, having_tag
 from searches.models import Finding
 from searches.services import exports, finding_lists, run_pages
 from searches.services.blobs import open_blob
@@ -46,6 +46,9 @@ class FindingFilters(Paging):
     direction: Direction | None = Field(None, description="Only errors in this direction.")
     expected: str = Field("", max_length=40, description="Only sets that expect this answer.")
     q: str = Field("", max_length=200, description="Words of concepts, such as `cone + fog`.")
+    minimality: Minimality | None = Field(None, description="Only what an ablation said so of.")
+    triage: TriageStatus | None = Field(None, description="Only findings of this status.")
+    tag: str = Field("", max_length=32, description="Only findings with this tag.")
     is_minimal: bool | None = Field(None, description="True: without sets that contain a smaller finding.")
 
 
@@ -126,8 +129,11 @@ def _findings(filters: FindingFilters) -> QuerySet[Finding]:
         "state": filters.state,
         "direction": filters.direction,
         "expected_action": filters.expected or None,
+        "minimality": filters.minimality,
+        "triage": filters.triage,
         "is_minimal_in_run": True if filters.is_minimal else None,
     }
     rows = rows.filter(**{name: value for name, value in exact.items() if value is not None})
     words = filters.q.strip()
-    return having_concepts(rows, words) if words else rows
+    rows = having_concepts(rows, words) if words else rows
+    return having_tag(rows, filters.tag) if filters.tag else rows

@@ -90,8 +90,7 @@ class FindingFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-f
 
     def with_tag(self, rows: QuerySet[Finding], name: str, value: str) -> QuerySet[Finding]:
         """Keep findings with a tag."""
-        # JSON containment is not portable, and databases differ in how they write other letters than ASCII.
-        return rows.filter(Q(tags__icontains=json.dumps(value)) | Q(tags__icontains=f'"{value}"'))
+        return having_tag(rows, value)
 
     def without_larger(self, rows: QuerySet[Finding], name: str, value: str) -> QuerySet[Finding]:
         """Leave out sets that contain a smaller finding of the same run; any word but "on" keeps them."""
@@ -107,6 +106,12 @@ def having_concepts(rows: QuerySet[Finding], words: str) -> QuerySet[Finding]:
             any_of |= Q(concepts__icontains=f'"{one}"')
         rows = rows.filter(any_of)
     return rows
+
+
+def having_tag(rows: QuerySet[Finding], tag: str) -> QuerySet[Finding]:
+    """Keep findings with a tag, whatever the case of its letters."""
+    # JSON containment is not portable, and databases differ in how they write other letters than ASCII.
+    return rows.filter(Q(tags__icontains=json.dumps(tag)) | Q(tags__icontains=f'"{tag}"'))
 
 
 def concepts_meant(text: str) -> list[list[str]]:

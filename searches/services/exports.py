@@ -24,7 +24,9 @@ TRIAL_COLUMNS = (
 FINDING_COLUMNS = (
     "id", "run_id", "sut__slug", "domain", "domain_version", "state", "key", "size", "fails", "n", "invalid",
     "is_curtailed", "is_minimal_in_run", "expected_action", "answered_action", "direction", "rule_id",
-    "found_at_inference", "reason_text", "created_at",
+    "found_at_inference", "reason_text", "created_at", "fresh_fails", "fresh_invalid", "fresh_n", "fresh_low",
+    "fresh_high", "fresh_level", "log_e_value", "family_size", "settled_at", "minimality", "covered_by_id",
+    "triage", "tags",
 )  # fmt: skip
 SAMPLE_COLUMNS = (
     "trial__key", "number", "step", "position", "scene_seed", "attempt", "image_sha256", "prompt", "raw_text",
@@ -147,7 +149,7 @@ def findings_csv(findings: QuerySet[Finding]) -> Iterator[str]:
 
 def findings_json(findings: QuerySet[Finding]) -> Iterator[str]:
     """Return findings as a JSON list, piece by piece."""
-    yield from _json_rows(findings.values("concepts", "thumbnails", *FINDING_COLUMNS))
+    yield from _json_rows(findings.values("concepts", "thumbnails", "necessity", *FINDING_COLUMNS))
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
@@ -159,7 +161,12 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> Itera
 
 
 def safe_cell(value: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula; a text that could be one gets a quote first."""
+    """Return a cell that no spreadsheet takes for a formula; a text that could be one gets a quote first.
+
+    The parts of a list stand in one cell, with semicolons between them.
+    """
+    if isinstance(value, list):
+        value = "; ".join(map(str, value))
     if isinstance(value, str) and value.startswith(FORMULA_SIGNS):
         return f"'{value}"
     return value
@@ -172,6 +179,7 @@ def _findings(run: SearchRun) -> QuerySet[Finding]:
 def _mode(finding: Finding) -> dict[str, Any]:
     return {
         "concepts": finding.concepts,
+        "state": finding.state,
         "fails": finding.fails,
         "samples": finding.n,
         "invalid": finding.invalid,

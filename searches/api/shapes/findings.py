@@ -9,7 +9,7 @@ from pydantic import Field
 
 from searches.api.shapes.common import Input
 from searches.api.shapes.runs import picture_path
-from searches.enums import FindingState
+from searches.enums import FindingState, Minimality, TriageStatus
 from searches.models import Finding
 from searches.services.finding_lists import stops_early
 from vlmlab.core.scenes.concepts import Domain
@@ -23,6 +23,23 @@ class Rate(Schema):
     value: float = Field(examples=[0.8])
     low: float = Field(description="Lower end of the exact 95 % interval.")
     high: float = Field(description="Upper end of it.")
+
+
+class FreshShape(Schema):
+    """What fresh scenes said of a finding; they are none that it was found on."""
+
+    fails: int
+    samples: int
+    invalid: int
+    rate: float
+    low: float | None = Field(description="Lower end of an interval that holds however long was sampled.")
+    high: float | None = Field(description="Upper end of it.")
+    level: float | None = Field(description="Its level, widened because the set was chosen.")
+    log_e_value: float | None = Field(
+        description="Natural logarithm of the evidence against a failure rate of at most the threshold."
+    )
+    family_size: int | None = Field(description="Suspects that share the false discovery rate.")
+    settled_at: datetime | None
 
 
 class FindingShape(Schema):
@@ -42,9 +59,15 @@ class FindingShape(Schema):
     samples: int
     invalid: int
     rate: Rate | None = Field(
-        description="Null where sets were stopped early: fails of samples is biased there."
+        description="Of the search; null where sets were stopped early, and once there are fresh scenes: "
+        "what a set was found with is biased upwards."
     )
+    fresh: FreshShape | None = Field(description="Null before a follow-up has asked fresh scenes.")
     is_minimal: bool = Field(description="Whether no smaller finding of the same run lies inside it.")
+    minimality: Minimality = Field(description="What an ablation found out; empty before one.")
+    covered_by: int | None = Field(description="Id of a smaller finding that explains it.")
+    triage: TriageStatus = Field(description="What people do about it.")
+    tags: list[str]
     expected: str
     answered: str
     direction: str
@@ -158,7 +181,12 @@ def _finding_shape(finding: Finding) -> FindingShape:
         samples=finding.n,
         invalid=finding.invalid,
         rate=_rate(finding),
+        fresh=_fresh(finding),
         is_minimal=finding.is_minimal_in_run,
+        minimality=Minimality(finding.minimality),
+        covered_by=finding.covered_by_id,
+        triage=TriageStatus(finding.triage),
+        tags=finding.tags,
         expected=finding.expected_action,
         answered=finding.answered_action,
         direction=finding.direction,
@@ -171,8 +199,26 @@ def _finding_shape(finding: Finding) -> FindingShape:
     )
 
 
+def _fresh(finding: Finding) -> FreshShape | None:
+    if not finding.fresh_n:
+        return None
+    fails = finding.fresh_fails or 0
+    return FreshShape(
+        fails=fails,
+        samples=finding.fresh_n,
+        invalid=finding.fresh_invalid or 0,
+        rate=fails / finding.fresh_n,
+        low=finding.fresh_low,
+        high=finding.fresh_high,
+        level=finding.fresh_level,
+        log_e_value=finding.log_e_value,
+        family_size=finding.family_size,
+        settled_at=finding.settled_at,
+    )
+
+
 def _rate(finding: Finding) -> Rate | None:
-    if finding.n == 0 or finding.is_curtailed or stops_early(finding.run.campaign.config):
+    if finding.n == 0 or finding.fresh_n or finding.is_curtailed or stops_early(finding.run.campaign.config):
         return None
     interval = clopper_pearson(finding.fails, finding.n, 0.95)
     return Rate(value=finding.fails / finding.n, low=interval.low, high=interval.high)

@@ -8,6 +8,7 @@ from searches.models import Finding
 from searches.services import exports
 from tests.factories import make_campaign, make_finding, make_finished_run, make_run, make_sut, make_trial
 from tests.searches.api.asking import Program
+from tests.searches.follow_up_factory import make_confirmation, make_suspects
 from vlmlab.web.roles import Role
 
 pytestmark = pytest.mark.django_db
@@ -115,3 +116,32 @@ def test_exported_findings_are_those_of_the_filters(program):
 
     assert {row["sut__slug"] for row in rows} == {"toy"}
     assert len(rows) == len(table) - 1 == 2
+
+
+def test_a_finding_says_what_fresh_scenes_said_and_gives_the_biased_rate_no_more(program):
+    confirmed = make_confirmation().items.first().finding
+
+    sent = program.get(f"/findings/{confirmed.pk}")
+
+    assert (sent["state"], sent["rate"], sent["minimality"], sent["triage"]) == (
+        "confirmed",
+        None,
+        "",
+        "open",
+    )
+    fresh = {name: sent["fresh"][name] for name in ("fails", "samples", "invalid", "rate", "family_size")}
+    assert fresh == {"fails": 9, "samples": 10, "invalid": 1, "rate": 0.9, "family_size": 3}
+
+
+def test_findings_can_be_narrowed_by_status_tag_and_minimality(program):
+    first, second, third = make_suspects()
+    Finding.objects.filter(pk=first.pk).update(triage="accepted", tags=["night"])
+    Finding.objects.filter(pk=second.pk).update(minimality="minimal")
+
+    def ids(query: str) -> list[int]:
+        return [one["id"] for one in program.get(f"/findings?{query}")["items"]]
+
+    assert ids("triage=accepted") == [first.pk]
+    assert ids("tag=night") == [first.pk]
+    assert ids("minimality=minimal") == [second.pk]
+    assert ids("triage=open") == [third.pk, second.pk]
