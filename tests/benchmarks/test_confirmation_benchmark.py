@@ -59,7 +59,7 @@ def test_shares_are_pooled_and_meant_over_campaigns():
 
     cells = row(counts, "all", "beam", "confirmed, all").split(" | ")
 
-    assert cells[3:] == ["12.0", "5.0", "4.5", "0.50", "10.0", "5.0", "75 of 4", "1 of 4", "10 |"]
+    assert cells[3:] == ["12.0", "5.0", "4.5", "0.50", "10.0", "5.0", "3 of 4", "1 of 4", "10 |"]
 
 
 def test_the_table_has_a_row_for_each_family_search_and_rule():
