@@ -51,7 +51,7 @@ def make_regression(
     state: str = RunState.SUCCEEDED,
     with_samples: bool = False,
 ) -> Campaign:
-    """Make a regression: by member (from 0), a letter a scene of both systems (P passed, F failed, I invalid)."""
+    """Make a regression: by member, a letter a scene of both systems (P passed, F failed, I invalid)."""
     candidate = candidate or SutRecord.objects.filter(slug="new").first() or make_sut("new")
     assert family.baseline is not None
     campaign = _campaign("regress", RegressConfig.model_validate(family.config).model_dump(mode="json"))
@@ -111,9 +111,7 @@ def make_card(
 ) -> SearchRun:
     """Make a card: by cell, counted errors and answers."""
     campaign = _campaign("envelope", EnvelopeConfig().model_dump(mode="json"))
-    FollowUpSource.objects.create(
-        campaign=campaign, envelope=envelope, spec={"envelope": envelope.spec}
-    )
+    FollowUpSource.objects.create(campaign=campaign, envelope=envelope, spec={"envelope": envelope.spec})
     run = make_run(
         sut, campaign=campaign, state=state, run_seed=91,
         finished_at=timezone.now() if state == RunState.SUCCEEDED else None,
