@@ -211,6 +211,15 @@ def draw_lines(case: ModalityCase, rows: Sequence[CaseSample]) -> list[DrawLine]
     return [_line(case, row, kept=kept) for row in rows]
 
 
+def item_draws(item: FollowUpItem) -> list[DrawLine]:
+    """Return everything that was shown for an item, in the order of numbers (three queries)."""
+    related = ("modality_run__picture", "modality_run__campaign")
+    case = ModalityCase.objects.select_related(*related).filter(pk=item.case_id).first()
+    if case is None:
+        return []
+    return draw_lines(case, list(CaseSample.objects.filter(item=item).order_by("number")))
+
+
 def find_draw(pk: int) -> CaseSample | None:
     """Return one question with what making its picture again needs."""
     related = ("run__sut", *(f"item__{name}" for name in CASE_RELATIONS))

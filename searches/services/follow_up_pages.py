@@ -227,10 +227,12 @@ def family_note(campaign: Campaign, config: FollowUpConfig) -> str:
             f"in the line of later ones, which has {write_percent(config.later_share)} of the false "
             "discovery rate (e-LOND)."
         )
+    of = "all suspects of the search, counted before the first fresh scene was asked"
+    if campaign.method == CASE_METHOD:
+        of = "the failing cases that were taken up, counted before the first fresh draw"
     return (
-        f"K = {config.family_size:,}: all suspects of the search, counted before the first fresh scene was "
-        f"asked. They share {write_percent(1 - config.later_share)} of the false discovery rate of "
-        f"{write_percent(config.fdr_level)} (e-BH); the rest is kept for suspects that come later."
+        f"K = {config.family_size:,}: {of}. They share {write_percent(1 - config.later_share)} of the false "
+        f"discovery rate of {write_percent(config.fdr_level)} (e-BH); the rest is kept for suspects that come later."
     )
 
 

@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from searches.charts.case_transfers import transfer_chart
 from searches.enums import FollowUpName
-from searches.models import Campaign
-from searches.services.case_pages import ItemOfCase, items_of_cases
+from searches.models import Campaign, FollowUpItem
+from searches.services.case_pages import DrawLine, ItemOfCase, item_draws, items_of_cases
 from searches.services.case_transfers import transfer_matrix
 from searches.services.follow_up_pages import ItemLine
 from vlmlab.web.figures import Chart
@@ -20,6 +20,12 @@ register = template.Library()
 def case_items(lines: Sequence[ItemLine]) -> list[tuple[ItemLine, ItemOfCase]]:
     """Return the rows of a follow-up of cases, each with what its case is."""
     return list(zip(lines, items_of_cases([line.item for line in lines]), strict=True))
+
+
+@register.simple_tag
+def case_item_draws(item: FollowUpItem) -> list[DrawLine]:
+    """Return everything that was shown for an item of a follow-up of cases."""
+    return item_draws(item)
 
 
 @register.simple_tag

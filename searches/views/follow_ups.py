@@ -84,9 +84,9 @@ def follow_up_item(request: HttpRequest, pk: int, item_pk: int) -> HttpResponse:
             shows_all=shows_all(request),
         )
         context |= {"page": page} | redrawn(request, page)
-        trace = trace_of(item)
-        if trace is not None:
-            context["chart"] = sequential_chart(trace, slug=f"item-{item.pk}-evidence")
+    trace = trace_of(item)
+    if trace is not None:
+        context["chart"] = sequential_chart(trace, slug=f"item-{item.pk}-evidence")
     return render(request, "searches/follow_up_item.html", context)
 
 

@@ -10,9 +10,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from searches import launch
+from searches.charts.evidence import sequential_chart
 from searches.models import ModalityCase, User
 from searches.services import modality_case_pages
 from searches.services.case_pages import case_evidence
+from searches.services.follow_up_traces import trace_of
 from searches.services.modality_case_files import case_text, repeat_command
 from searches.services.modality_inputs import case_picture
 from searches.services.modality_minimal import minimal_job
@@ -44,6 +46,9 @@ def modality_case(request: HttpRequest, pk: int) -> HttpResponse:
         "evidence": case_evidence(case, shows_all=request.GET.get("draws") == "all"),
         "notes": notes_of(case),
     }
+    trace = trace_of(context["evidence"].item) if context["evidence"].item else None
+    if trace is not None:
+        context["chart"] = sequential_chart(trace, slug=f"case-{pk}-evidence")
     job = None if page.is_minimal or page.other else minimal_job(case)
     if job is not None:
         context |= job_context(job)
