@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 from argparse import ArgumentParser
+from typing import Any
 
 from django.core.management.base import BaseCommand
 
@@ -23,12 +24,12 @@ REPORT_SECONDS = 1.0
 
 def add_choices(parser: ArgumentParser) -> None:
     """Declare the options that choose what a follow-up is about."""
-    number = {"type": int, "action": "append", "default": [], "metavar": "NUMBER"}
+    number: dict[str, Any] = {"type": int, "action": "append", "default": [], "metavar": "NUMBER"}
     parser.add_argument("--run", **number, help="all suspects of a run (more than once)")
     parser.add_argument("--campaign", **number, help="all suspects of a campaign (more than once)")
     parser.add_argument("--finding", **number, help="a finding (more than once)")
     parser.add_argument("--case", **number, help="a test case of a modality search (more than once)")
-    text = {"action": "append", "default": []}
+    text: dict[str, Any] = {"action": "append", "default": []}
     parser.add_argument("--sut", **text, metavar="SLUG", help="transfer: who is asked (more than once)")
     parser.add_argument("--pair", **text, metavar="A,B", help="interact: two concepts (more than once)")
     parser.add_argument("--base", default="", metavar="C,D", help="interact: what all four cells show")

@@ -92,7 +92,7 @@ def find_follow_up(number: int) -> Campaign:
 
 def result_table(campaign: Campaign) -> list[str]:
     """Return what a follow-up knows of each item, as lines of a table."""
-    rows = [("system", "set", "state", "wrong", "of", "because")]
+    rows: list[tuple[str, ...]] = [("system", "set", "state", "wrong", "of", "because")]
     items = campaign.items.select_related("run__sut").order_by("run_id", "order")
     rows += [_row(item, campaign.domain_ref) for item in items]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -228,8 +228,7 @@ def _transfer(wish: ShellFollowUp) -> FollowUpWish:
     params = dict(wish.params)
     top, only = int(params.pop("top", DEFAULT_TOP)), params.pop("only", "")
     targets = [find_sut(slug) for slug in wish.suts]
-    common = {"values": params, "name": wish.name}
-    return transfer_wish(source_runs(wish.runs), targets, top=top, only=only, **common)
+    return transfer_wish(source_runs(wish.runs), targets, top=top, only=only, values=params, name=wish.name)
 
 
 def _one_run(wish: ShellFollowUp) -> SearchRun:
