@@ -19,7 +19,7 @@ from searches.services.owners import this_owner
 from searches.services.reaper import reap, release_dead_local_owners
 from searches.services.runs import RESUMABLE
 from vlmlab.core.errors import ConfigError, VlmLabError
-from vlmlab.core.revelio.experiments import make_arms, make_spec, read_values
+from vlmlab.core.revelio.experiments import MOST_SEEDS, make_arms, make_spec, read_values
 from vlmlab.core.revelio.published import published
 from vlmlab.core.verdicts.reproduction import REPRODUCTIONS
 
@@ -62,6 +62,10 @@ def shell_wish(asked: ShellExperiment) -> ExperimentWish:
     if asked.preset and (found is None or not found.starts_experiment):
         known = ", ".join(slug for slug, one in REPRODUCTIONS.items() if one.starts_experiment)
         raise ConfigError(f"Nothing is called “{asked.preset}”.", hint=f"Known: {known}.", field="preset")
+    if not 1 <= asked.n_seeds <= MOST_SEEDS or asked.first_seed < 0:
+        raise ConfigError(
+            f"--seeds takes a whole number from 1 to {MOST_SEEDS}, --first-seed one from 0.", field="seeds"
+        )
     suts = _suts(asked.suts)
     domain = find_domain(asked.domain or (found.domains[0] if found else "driving"))
     algorithms = read_values(asked.algorithms) or list(found.algorithms if found else ())

@@ -8,16 +8,19 @@ from vlmlab.core.revelio.racing import fails_needed
 HALF_STEP = 0.05  # what is lost of a number printed with one decimal
 
 
-def retest_is_possible(retest: Retest, *, scenes: int, has_spread: bool = True) -> bool:
+def retest_is_possible(
+    retest: Retest, *, scenes: int, has_spread: bool = True, less: tuple[int, ...] = (0, 1)
+) -> bool:
     """Return whether any sets of ``scenes`` answers each give a mean, a share >= 80 % and a spread.
 
     All ways are counted: for each number of sets at 80 % or more and each sum of wrong answers, the sums of
-    squares that can be had. Both definitions of the standard deviation are let pass.
+    squares that can be had. Both definitions of the standard deviation are let pass unless one is named.
 
     Args:
         retest: as printed, in percent with one decimal.
         scenes: answers a set.
         has_spread: whether the standard deviation must fit, too.
+        less: how much less than the number of sets its sum of squares may be divided by.
     """
     unit = scenes / 100.0
     lowest, highest = (retest.sets * unit * (retest.mean + sign * HALF_STEP) for sign in (-1, 1))
@@ -28,7 +31,7 @@ def retest_is_possible(retest: Retest, *, scenes: int, has_spread: bool = True) 
             continue
         if not has_spread:
             return True
-        for divisor in (retest.sets, retest.sets - 1):
+        for divisor in (retest.sets - one for one in less):
             least, most = (
                 (max(0.0, retest.sd + sign * HALF_STEP) * unit) ** 2 * divisor + total**2 / retest.sets
                 for sign in (-1, 1)

@@ -68,6 +68,21 @@ def _retests(tables: PublishedTables) -> Iterator[Inconsistency]:
             )  # fmt: skip
 
 
+def _spreads(tables: PublishedTables) -> Iterator[Inconsistency]:
+    scenes = tables.setting.retest_scenes
+    by_n, by_less = 0, 0
+    for row in tables.table_1:
+        for name in PAPER_ALGORITHMS:
+            fits = [retest_is_possible(row.of(name), scenes=scenes, less=(less,)) for less in (0, 1)]
+            by_n += fits == [True, False]
+            by_less += fits == [False, True]
+    if by_n and by_less:
+        yield Inconsistency(
+            "rule", (1,), "standard deviations",
+            f"{by_n} of the rows can only be divided by n, {by_less} only by n - 1: not all are the same.",
+        )  # fmt: skip
+
+
 def _retests_below_threshold(tables: PublishedTables) -> Iterator[Inconsistency]:
     limit = 100.0 * tables.setting.failure_rate_threshold
     cells = [(row, name) for row in tables.table_1 for name in PAPER_ALGORITHMS if name != "random"]
@@ -375,6 +390,6 @@ def _model_names(tables: PublishedTables) -> Iterator[Inconsistency]:
 
 
 CHECKS: tuple[Callable[[PublishedTables], Iterator[Inconsistency]], ...] = (
-    _retests, _retests_below_threshold, _few_modes, _bounds, _denominators, _repeated, _transfer,
+    _retests, _spreads, _retests_below_threshold, _few_modes, _bounds, _denominators, _repeated, _transfer,
     _diversities, _regimes, _pairs, _top_sets, _large_beam_sets, _model_names,
 )  # fmt: skip

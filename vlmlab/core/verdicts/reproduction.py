@@ -22,7 +22,9 @@ SYSTEMS = (
     "The systems: the published models are not in this lab. Any system that is registered stands in their "
     "place, so the numbers are not of the same thing."
 )
-SCENES = "The scenes: drawn by this lab's renderer from its own layouts, 448 × 336 pixels, each sample another."
+SCENES = (
+    "The scenes: drawn by this lab's renderer from its own layouts, 448 × 336 pixels, each sample another."
+)
 PROMPT = "The question, its options and their order: in words of this lab, options shuffled a sample."
 SEEDS = "Run seeds: one number a cell is published, taken for one run; here every arm has several seeds."
 TIES = "Ties: sets with the same failure rate are ordered at random, by the run seed."
@@ -98,7 +100,7 @@ _REVELIO = (
         guesses=(
             *GPTS,
             "The top ten: by the failure rate of the search, ties at random.",
-            "The spread: the standard deviation over the ten sets.",
+            "The spread: the standard deviation over the ten sets, divided by n, which fits most rows.",
             "Fresh: other layouts and other options; never another answer to the same picture.",
         ),
     ),
