@@ -87,6 +87,18 @@ def test_the_picture_of_a_draw_is_the_very_one_that_was_asked():
     assert browser_of(Role.RESEARCHER).get("/modality/draws/99999.png").status_code == 404
 
 
+def test_an_item_shows_everything_that_was_shown_for_it():
+    case = confirmed()
+    item = case.follow_up_items.get()
+
+    page = html(browser_of(Role.RESEARCHER), f"/follow-ups/{item.campaign_id}/items/{item.pk}/")
+
+    text = words(page)
+    assert "Its own input again: IoU" in text
+    assert f"Draw {item.n}:" in text
+    assert "Evidence against fresh" in text
+
+
 def test_a_case_whose_operators_draw_nothing_says_so():
     case = confirmed(**STILL)
 
