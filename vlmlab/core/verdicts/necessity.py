@@ -47,7 +47,8 @@ class NecessityRules:
     """What the words rest on.
 
     Attributes:
-        level: chance of any false word but "irrelevant" in a set; intervals are at ``1 - level``.
+        level: chance that any concept of a set without an effect gets a word that claims one, and chance that
+            any is called necessary whose rest reaches the threshold; intervals are at ``1 - level``.
         margin: half the width of what counts as no difference, in shares of scenes.
         threshold: failure rate from which a set fails.
     """

@@ -1,8 +1,9 @@
 """The words of a follow-up: what is to be settled, what is asked freshly, and the contract of its search.
 
 A follow-up looks again at suspects of a search (concept sets, or test cases of a modality search) and asks
-only what nobody asked before. All questions of one item with the same number share layout and order of
-options, whatever is asked there, so arms of one item are paired; items and numbers are independent.
+only what nobody asked before. All questions of one item with the same number share the seeds of
+layout and order of options, whatever is asked there, so arms of one item are paired (as closely as the
+layout of another set allows); items and numbers are independent.
 """
 
 from collections.abc import Mapping, Sequence
