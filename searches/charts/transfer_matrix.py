@@ -1,5 +1,6 @@
 """The matrix of a transfer as a heatmap: sources in rows, targets in columns, failure rates with counts."""
 
+from textwrap import wrap
 from typing import Any
 
 from django.utils.html import escape
@@ -11,7 +12,8 @@ from vlmlab.core.verdicts.regimes import MeanRate
 from vlmlab.web.figures import Cell, Chart, Column
 from vlmlab.web.numbers import write_decimals, write_interval, write_percent
 
-SHORT_NAME = 22
+LINE = 14  # characters of a label before it is broken
+MOST_LINES = 3
 
 
 def matrix_chart(page: TransferPage) -> Chart:
@@ -25,7 +27,7 @@ def matrix_chart(page: TransferPage) -> Chart:
         for source, _ in names
     ]  # fmt: skip
     random = [_random_rate(page, target) for target in matrix.targets]
-    titles = [f"Sets of {name}" for _, name in names]
+    titles = [name for _, name in names]
     if any(one is not None and one.sets for one in random):
         rates.append(random)
         titles.append(RANDOM)
@@ -37,8 +39,8 @@ def matrix_chart(page: TransferPage) -> Chart:
         spec={
             "data": [_cells(titles, targets, rates)],
             "layout": {
-                "height": 110 + 56 * max(1, len(titles)),
-                "margin": {"l": 190, "r": 16, "t": 56, "b": 8},
+                "height": 120 + 60 * max(1, len(titles)),
+                "margin": {"l": 120, "r": 12, "t": 72, "b": 8},
                 "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}, "tickangle": 0},
                 "yaxis": {"autorange": "reversed", "showline": False, "tickfont": {"color": "$text"},
                           "automargin": True},
@@ -72,8 +74,8 @@ def _random_rate(page: TransferPage, target: str) -> MeanRate | None:
 def _cells(titles: list[str], targets: list[str], rates: list[list[MeanRate | None]]) -> dict[str, Any]:
     return {
         "type": "heatmap",
-        "x": [_short(one) for one in targets],
-        "y": [_short(one, 28) for one in titles],
+        "x": [_label(one) for one in targets],
+        "y": [_label(one) for one in titles],
         "z": [[_step(one) for one in row] for row in rates],
         "text": [[_text(one) for one in row] for row in rates],
         "texttemplate": "%{text}",
@@ -87,8 +89,12 @@ def _cells(titles: list[str], targets: list[str], rates: list[list[MeanRate | No
     }
 
 
-def _short(name: str, most: int = SHORT_NAME) -> str:
-    return escape(name if len(name) <= most else name[: most - 1] + "…")
+def _label(name: str) -> str:
+    """Return a name broken into lines, cut where it is very long."""
+    lines = wrap(name, LINE)
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1] + "…"]
+    return "<br>".join(escape(line) for line in lines)
 
 
 def _step(rate: MeanRate | None) -> float:

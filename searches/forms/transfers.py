@@ -17,7 +17,7 @@ from vlmlab.core.errors import VlmLabError
 from vlmlab.core.verdicts.config import TransferConfig
 from vlmlab.web.numbers import write_many
 
-MOST_RUNS = 60
+MOST_RUNS = 30
 SETTINGS = ("scenes", "random_sets", "spend_cap_usd")
 ONLY = (
     ("", "All but refuted ones, confirmed first"),

@@ -28,6 +28,18 @@ from vlmlab.core.verdicts.reproduction import REPRODUCTIONS, WAYS, Reproduction
 DOMAIN_TITLES = {"driving": "Driving", "indoor": "Kitchen"}
 ALGORITHM_TITLES = {"random": "Random", "bs": "Beam", "gpts": "gpts"}
 MOST_LISTED = 20
+MOST_WORDS = {
+    "models": "Systems",
+    "scene_types": "Scene types",
+    "regimes": "Regimes",
+    "seeds_per_scene": "Seed images a scene type",
+    "runs": "Runs in all",
+    "population": "Population",
+    "generations": "Generations",
+    "max_evals": "Evaluations a run, at most",
+    "B_total": "Perturbation budget",
+    "baseline_iou": "IoU of the clean answer, at least",
+}
 
 
 @dataclass(frozen=True)
@@ -103,7 +115,9 @@ def reproduction_page(slug: str) -> ReproductionPage | None:
 
 def paper_tables(one: Reproduction) -> list[PaperTable]:
     """Return the published numbers of a table, one table a domain."""
-    if one.paper != "Revelio" or not one.number:
+    if one.paper == "MoST":
+        return [] if one.way == "unknown" else [_most_setting()]
+    if not one.number:
         return []
     tables, number = published(), one.number
     if number in (2, 6, 7, 8, 9, 10):
@@ -119,6 +133,22 @@ def paper_tables(one: Reproduction) -> list[PaperTable]:
         16: [_pairs(tables.table_16)],
     }
     return simple.get(number, [])
+
+
+def _most_setting() -> PaperTable:
+    """Return what is known of the published searches of MoST; no numbers of its tables are."""
+    known = published().most
+    return PaperTable(
+        "Setting of the searches; no result is at hand",
+        ("Setting", "Value"),
+        tuple((MOST_WORDS[name], _plain(known[name])) for name in MOST_WORDS),
+    )
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _measured(tables: PublishedTables, number: int, domain: Any) -> PaperTable | None:

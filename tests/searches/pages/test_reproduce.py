@@ -62,7 +62,9 @@ def test_published_tables_are_shown_as_they_were_printed():
         ("revelio-table-10", [1, 1], ("Gemini 3 Flash (medium)", "10.5 %")),
         ("revelio-table-12", [120], ("Gemini (minimal)", "Random")),
         ("revelio-table-16", [10], ("glass_upright + toddler_standing", "35.4 %")),
-        ("revelio-table-4", [], ()), ("most-table-3", [], ()),
+        ("revelio-table-4", [], ()), ("most-figure-4", [], ()),
+        ("most-table-3", [10], ("Systems", "Qwen3-VL-4B-Instruct, Kimi-VL-A3B-Instruct, Nemotron3 Nano "
+                                "Omni-30B, InternVL3.5-8B")),
     ],
 )  # fmt: skip
 def test_each_table_has_its_rows(slug, rows, first):

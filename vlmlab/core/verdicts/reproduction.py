@@ -96,7 +96,7 @@ _REVELIO = (
         "revelio-table-1", "Revelio", "Table 1", "Top sets on fresh scenes", "retest",
         "Mean and standard deviation of the failure rate of the top ten sets of each search on 20 fresh "
         "scenes each, and how many of the ten reach 80 %.",
-        number=1, algorithms=_PAPER_ALGORITHMS, builds_on="revelio-table-2",
+        number=1, algorithms=_PAPER_ALGORITHMS,
         guesses=(
             *GPTS,
             "The top ten: by the failure rate of the search, ties at random.",
@@ -175,7 +175,7 @@ _REVELIO = (
     Reproduction(
         "revelio-table-13", "Revelio", "Table 13", "Concepts: recognition and failure, driving", "explain",
         "Recognition R, failure rate F and regime of ten concepts on the street.",
-        number=13, domains=("driving",), page="explain",
+        number=13, domains=("driving",), page="explain_systems",
         guesses=(
             SYSTEMS, SCENES, "Which runs: all of one system that have full sets; the table does not say.",
             "R: a true and a false statement a concept, asked with the question in one reply.",
@@ -186,7 +186,7 @@ _REVELIO = (
     Reproduction(
         "revelio-table-14", "Revelio", "Table 14", "Concepts: recognition and failure, kitchen", "explain",
         "Recognition R, failure rate F and regime of ten concepts in the kitchen.",
-        number=14, domains=("indoor",), page="explain",
+        number=14, domains=("indoor",), page="explain_systems",
         guesses=(
             SYSTEMS, SCENES, "Which runs: all of one system that have full sets; the table does not say.",
             "R: a true and a false statement a concept, asked with the question in one reply.",
@@ -197,13 +197,13 @@ _REVELIO = (
     Reproduction(
         "revelio-table-15", "Revelio", "Table 15", "Pairs of concepts, driving", "explain",
         "Pairs whose sets fail more or less than the failure rates of both concepts suggest, on the street.",
-        number=15, domains=("driving",), page="explain",
+        number=15, domains=("driving",), page="explain_systems",
         guesses=(SYSTEMS, SCENES, "What a pair is held against: 1 - (1 - F of one)(1 - F of the other)."),
     ),
     Reproduction(
         "revelio-table-16", "Revelio", "Table 16", "Pairs of concepts, kitchen", "explain",
         "Pairs whose sets fail more or less than the failure rates of both concepts suggest, in the kitchen.",
-        number=16, domains=("indoor",), page="explain",
+        number=16, domains=("indoor",), page="explain_systems",
         guesses=(SYSTEMS, SCENES, "What a pair is held against: 1 - (1 - F of one)(1 - F of the other)."),
     ),
     Reproduction(
