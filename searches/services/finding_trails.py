@@ -88,7 +88,7 @@ class FindingTrail:
     """The evidence about a finding, newest follow-up of each kind first.
 
     Attributes:
-        confirms: items of confirmations; the first one is shown in full.
+        confirms: items of confirmations; the first one is shown in full: the one that settled it.
         trace: how the evidence of the first grew; None where it has no course.
         adjusted: fresh counts without flagged scenes; None where none is flagged.
         search_adjusted: the same for the scenes of the search.
@@ -124,7 +124,7 @@ def finding_trail(finding: Finding) -> FindingTrail:
     of_kind = {
         kind: [line for line in lines if line.item.campaign.kind == kind] for kind in FollowUpName.values
     }
-    confirms = of_kind[FollowUpName.CONFIRM]
+    confirms = _telling_first(finding, of_kind[FollowUpName.CONFIRM])
     ablations = of_kind[FollowUpName.ABLATE]
     ablation = next((line for line in ablations if line.item.numbers.get("drops")), None)
     shown = {FollowUpName.CONFIRM, FollowUpName.ABLATE, FollowUpName.PROBE}
@@ -139,9 +139,20 @@ def finding_trail(finding: Finding) -> FindingTrail:
         probe=probe,
         elsewhere=tuple(line for line in lines if line.item.campaign.kind not in shown),
         pinned=tuple(FamilyMember.objects.filter(finding=finding).select_related("family")),
-        sources=tuple(_sources(finding, lines, probe)),
+        sources=tuple(_sources(finding, confirms + [x for x in lines if x not in confirms], probe)),
         covers=tuple(finding.covers.order_by("size", "pk")),
     )
+
+
+def _telling_first(finding: Finding, lines: Sequence[ItemLine]) -> list[ItemLine]:
+    """Return confirmations: the one that the finding has its counts of, then running ones, newest first."""
+
+    def rank(line: ItemLine) -> tuple[bool, bool, int]:
+        item = line.item
+        tells = line.is_settled and (item.fails, item.n) == (finding.fresh_fails, finding.fresh_n)
+        return not tells, item.state != "", -item.pk
+
+    return sorted(lines, key=rank)
 
 
 def drops_of(numbers: Mapping[str, Any]) -> list[Drop]:
@@ -206,6 +217,8 @@ def _sources(finding: Finding, lines: Sequence[ItemLine], probe: Probe | None) -
             continue
         line.trial.run = item.run
         label = names.get(FollowUpName(item.campaign.kind), item.campaign.get_kind_display())
+        if item.campaign.config.get("protocol") == "paper":
+            label = "Re-test as published"
         other = f", {item.run.sut.name}" if item.run.sut_id != finding.sut_id else ""
         found.append(Source(line.trial, f"{label}{other}", is_fresh=True))
     if probe is not None and probe.stated is not None:

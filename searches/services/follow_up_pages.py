@@ -11,12 +11,12 @@ from searches.enums import CASE_METHOD, FollowUpName
 from searches.models import Campaign, FollowUpItem, Trial
 from searches.services.domain_store import find_domain
 from searches.services.follow_up_progress import FollowUpProgress, follow_up_progress
+from searches.services.follow_up_results import family_note, result_sentence
 from searches.services.scene_flags import AdjustedCounts, adjusted_counts
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.stats import Interval, clopper_pearson
 from vlmlab.core.verdicts.config import FOLLOW_UP_CONFIGS, ConfirmConfig, FollowUpConfig, FollowUpKind
 from vlmlab.web.evidence import set_words
-from vlmlab.web.numbers import write_many, write_percent
 
 ITEMS_A_PAGE = 50
 SETTLING = frozenset({"confirmed", "refuted", "undetermined", "suspected"})
@@ -29,6 +29,9 @@ REASONS: Mapping[str, str] = {
     "budget": "the budget was used up",
     "family": "decided with the whole family at the end",
     "cancelled": "ended early",
+    "not_failing": "the set itself did not fail often enough",
+    "unclear": "what is left fails neither surely less nor surely as often",
+    "nothing_comparable": "nothing can be left out without another question or an empty scene",
 }
 
 
@@ -192,48 +195,6 @@ def trials_in_block(item: FollowUpItem) -> list[Trial]:
     """Return every set and variant that was asked on the scenes of an item: its own first."""
     rows = list(Trial.objects.filter(run_id=item.run_id, block=item.block).order_by("order"))
     return sorted(rows, key=lambda trial: (trial.key != item.key, trial.variant != "", trial.order))
-
-
-def result_sentence(campaign: Campaign, config: FollowUpConfig, progress: FollowUpProgress) -> str:
-    """Return what came out in one sentence, or how far it is."""
-    n, counts = progress.n_items, progress.by_state
-    if not n:
-        return "It has nothing to settle."
-    if not progress.n_settled:
-        return f"Nothing of {write_many(n, 'item')} is settled yet."
-    if not isinstance(config, ConfirmConfig):
-        left = counts.get("", 0)
-        rest = f" {left:,} left." if left else ""
-        return f"{progress.n_settled:,} of {write_many(n, 'item')} settled.{rest}"
-    found = counts.get("confirmed", 0)
-    first = "none is" if not found else "1 is" if found == 1 else f"{found:,} are"
-    rest = ", ".join(f"{counts.get(one, 0):,} {one}" for one in ("refuted", "undetermined"))
-    open_words = f", {counts['']:,} still open" if counts.get("") else ""
-    what = "test case" if campaign.method == CASE_METHOD else "suspect"
-    sentence = f"Of {write_many(n, what)} {first} confirmed, {rest}{open_words}."
-    if config.protocol == "sequential" and counts.get("confirmed"):
-        level = write_percent(config.fdr_level)
-        sentence += f" On average at most {level} of what is confirmed this way is confirmed wrongly."
-    return sentence
-
-
-def family_note(campaign: Campaign, config: FollowUpConfig) -> str:
-    """Return how many suspects share the error rate and how their number was fixed; "" for other kinds."""
-    if not isinstance(config, ConfirmConfig) or config.protocol != "sequential":
-        return ""
-    if config.later_index is not None:
-        return (
-            f"These suspects came after the family was fixed. They have places from {config.later_index:,} "
-            f"in the line of later ones, which has {write_percent(config.later_share)} of the false "
-            "discovery rate (e-LOND)."
-        )
-    of = "all suspects of the search, counted before the first fresh scene was asked"
-    if campaign.method == CASE_METHOD:
-        of = "the failing cases that were taken up, counted before the first fresh draw"
-    return (
-        f"K = {config.family_size:,}: {of}. They share {write_percent(1 - config.later_share)} of the false "
-        f"discovery rate of {write_percent(config.fdr_level)} (e-BH); the rest is kept for suspects that come later."
-    )
 
 
 def item_words(item: FollowUpItem) -> str:

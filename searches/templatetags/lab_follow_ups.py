@@ -4,6 +4,7 @@ from math import exp, log
 from typing import Any
 
 from django import template
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from searches.forms.follow_ups import FlagForm, NoteForm, TriageForm
@@ -12,6 +13,7 @@ from searches.services.notes import may_delete
 from searches.services.scene_flags import may_withdraw
 from vlmlab.core.stats import Interval
 from vlmlab.web import evidence, numbers
+from vlmlab.web.icons import FINDING_SIGNS
 
 register = template.Library()
 register.filter("level", numbers.write_level)
@@ -62,7 +64,10 @@ def points(share: float | None) -> str:
 @register.filter
 def item_state(state: str) -> SafeString:
     """Draw the state of an item of a follow-up: the sign of a finding's state, or its own word."""
-    return evidence.finding_state_html(state, state.replace("_", " ").capitalize() or "Open")
+    words = state.replace("_", " ").capitalize() or "Open"
+    if state not in FINDING_SIGNS:
+        return format_html('<span class="state">{}</span>', words)
+    return evidence.finding_state_html(state, words)
 
 
 @register.simple_tag(takes_context=True)

@@ -1,0 +1,92 @@
+"""What a follow-up came to, in sentences: its result, and how many suspects share its error rate."""
+
+from collections.abc import Mapping
+
+from searches.enums import CASE_METHOD, FollowUpName
+from searches.models import Campaign, FollowUpItem
+from searches.services.follow_up_progress import FollowUpProgress
+from vlmlab.core.verdicts.config import ConfirmConfig, FollowUpConfig
+from vlmlab.core.verdicts.paper_protocol import HIGH_RATE, retest_summary
+from vlmlab.web.numbers import write_many, write_percent
+
+STATE_WORDS: Mapping[str, Mapping[str, str]] = {
+    "ablate": {"minimal": "minimal", "reducible": "failing with less", "undetermined": "undetermined"},
+    "interact": {
+        "synergy": "stronger together",
+        "interference": "weaker together",
+        "none_shown": "without a shown effect",
+    },
+}
+"""Kind -> state of its items -> words of the result."""
+
+
+def result_sentence(campaign: Campaign, config: FollowUpConfig, progress: FollowUpProgress) -> str:
+    """Return what came out in one sentence, or how far it is."""
+    n, counts = progress.n_items, progress.by_state
+    if not n:
+        return "It has nothing to settle."
+    if not progress.n_settled:
+        return f"Nothing of {write_many(n, 'item')} is settled yet."
+    if not isinstance(config, ConfirmConfig):
+        return _counted_sentence(campaign.kind, progress)
+    if config.protocol == "paper":
+        return _retest_sentence(campaign)
+    found = counts.get("confirmed", 0)
+    first = "none is" if not found else "1 is" if found == 1 else f"{found:,} are"
+    rest = ", ".join(f"{counts.get(one, 0):,} {one}" for one in ("refuted", "undetermined"))
+    open_words = f", {counts['']:,} still open" if counts.get("") else ""
+    what = "test case" if campaign.method == CASE_METHOD else "suspect"
+    sentence = f"Of {write_many(n, what)} {first} confirmed, {rest}{open_words}."
+    if config.protocol == "sequential" and counts.get("confirmed"):
+        level = write_percent(config.fdr_level)
+        sentence += f" On average at most {level} of what is confirmed this way is confirmed wrongly."
+    return sentence
+
+
+def _counted_sentence(kind: str, progress: FollowUpProgress) -> str:
+    """Return what the items of other kinds came to, in the words of their kind."""
+    words = STATE_WORDS.get(kind, {})
+    counts = progress.by_state
+    known = [f"{counts[state]:,} {said}" for state, said in words.items() if counts.get(state)]
+    known += [
+        f"{number:,} {state.replace('_', ' ')}"
+        for state, number in counts.items()
+        if state and state not in words
+    ]
+    left = f", {counts['']:,} still open" if counts.get("") else ""
+    what = "pair" if kind == FollowUpName.INTERACT else "set"
+    return f"Of {write_many(progress.n_items, what)} {', '.join(known)}{left}."
+
+
+def _retest_sentence(campaign: Campaign) -> str:
+    """Return the published table's row of a re-test: mean, spread, and how many fail in at least 80 %."""
+    rows = FollowUpItem.objects.filter(campaign=campaign).order_by("run_id", "order")
+    summary = retest_summary(list(rows.values_list("fails", "n")))
+    if summary.mean is None:
+        return "No scene was answered yet."
+    spread = "" if summary.sd is None else f", standard deviation {round(100 * summary.sd):,} points"
+    return (
+        f"Re-test as published: the mean failure rate of {write_many(len(summary.sets), 'set')} is "
+        f"{write_percent(summary.mean)}{spread}; {summary.n_high:,} of {len(summary.sets):,} fail in at "
+        f"least {write_percent(HIGH_RATE)} of the fresh scenes."
+    )
+
+
+def family_note(campaign: Campaign, config: FollowUpConfig) -> str:
+    """Return how many suspects share the error rate and how their number was fixed; "" for other kinds."""
+    if not isinstance(config, ConfirmConfig) or config.protocol != "sequential":
+        return ""
+    if config.later_index is not None:
+        return (
+            f"These suspects came after the family was fixed. They have places from {config.later_index:,} "
+            f"in the line of later ones, which has {write_percent(config.later_share)} of the false "
+            "discovery rate (e-LOND)."
+        )
+    of = "all suspects of the search, counted before the first fresh scene was asked"
+    if campaign.method == CASE_METHOD:
+        of = "the failing cases that were taken up, counted before the first fresh draw"
+    return (
+        f"K = {config.family_size:,}: {of}. They share {write_percent(1 - config.later_share)} of the false "
+        f"discovery rate of {write_percent(config.fdr_level)} (e-BH); the rest is kept for later "
+        "suspects."
+    )
