@@ -25,6 +25,7 @@ COLUMNS = (
     "rate", "low", "high", "level_each", "exposure", "harm", "sets", "sets_drawn", "lost", "flagged",
     "sentence",
 )  # fmt: skip
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 STYLES = ("site.css", "components.css", "tables.css", "cards.css")
 """Style sheets that the page for files and print carries inside."""
 
@@ -47,6 +48,7 @@ def card_html(page: CardPage) -> str:
     return (
         '<!doctype html>\n<html lang="en" data-theme="light"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{_escaped(title)}</title><style>{styles}</style></head>"
         f'<body class="card-sheet">{body}</body></html>\n'
     )

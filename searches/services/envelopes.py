@@ -77,13 +77,9 @@ def checked_envelope(domain: Domain, values: Mapping[str, Any]) -> StoredEnvelop
         VlmLabError: a value is refused, a concept is unknown, nothing fits a cell, or too many scenes would
             be needed; ``field`` is such as ``cells.0.includes``.
     """
-    stored = checked_settings(StoredEnvelope, values)
+    stored = checked_settings(StoredEnvelope, dict(values) | {"cells": _checked_cells(values.get("cells"))})
     check_envelope(domain, stored.spec)
-    try:
-        planned = stored.planned
-    except ValueError as error:
-        raise ConfigError("A limit is so low that more than a million scenes would be needed.",
-                          hint="Raise the limit.", field="cells") from error  # fmt: skip
+    planned = stored.planned
     if sum(planned) > MOST_PLANNED:
         raise ConfigError(
             f"The cells need {sum(planned):,} scenes in all; a card may ask {MOST_PLANNED:,}.",
@@ -91,6 +87,24 @@ def checked_envelope(domain: Domain, values: Mapping[str, Any]) -> StoredEnvelop
             field="cells",
         )
     return stored
+
+
+def _checked_cells(cells: object) -> list[dict[str, Any]]:
+    """Return the cells with every value checked, so that an error names its cell.
+
+    Raises:
+        ConfigError: see ``checked_envelope``.
+    """
+    if not isinstance(cells, list | tuple) or not cells:
+        raise ConfigError("An envelope needs at least one cell.", hint="Add one.", field="cells")
+    checked = []
+    for place, cell in enumerate(cells):
+        try:
+            checked.append(checked_settings(EnvelopeCell, cell).model_dump())
+        except ConfigError as error:
+            where = f"cells.{place}.{(error.field or 'includes').partition('.')[0]}"
+            raise ConfigError(error.message, hint=error.hint, field=where) from error
+    return checked
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""A PDF of a self-contained page, printed by a headless Chromium on this machine; no script, no network."""
+"""A PDF of a self-contained page, printed by a headless Chromium on this machine, without network."""
 
 import logging
 import os
@@ -19,8 +19,7 @@ SECONDS = 60
 SWITCHES = (
     "--headless", "--disable-gpu", "--disable-quic", "--disable-extensions", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--blink-settings=scriptEnabled=false", "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--no-pdf-header-footer",
+    "--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer",
 )  # fmt: skip
 PRINT_IT = "Open the page and print it to a PDF with your browser."
 
@@ -29,7 +28,7 @@ _one_at_a_time = threading.Lock()
 
 
 def chromium_path() -> str:
-    """Return the Chromium that prints: the configured one, or the first on the PATH; "" where there is none."""
+    """Return the Chromium that prints: the configured one, or the first on the PATH; "" for none."""
     if settings.CHROMIUM:
         return settings.CHROMIUM if Path(settings.CHROMIUM).is_file() else ""
     return next(filter(None, map(shutil.which, BROWSERS)), "")
@@ -39,7 +38,8 @@ def print_to_pdf(html: str) -> bytes:
     """Return a page as PDF.
 
     Args:
-        html: everything in one text: styles inside, pictures as ``data:`` addresses.
+        html: everything in one text: styles inside, pictures as ``data:`` addresses. What keeps scripts from
+            running is a policy in it (Chromium itself prints by a script, so they cannot be switched off).
 
     Raises:
         VlmLabError: there is no Chromium, or it printed nothing.

@@ -175,8 +175,6 @@ def _preview(editor: EnvelopeEditor, envelope: Envelope | None = None) -> Any:
         if editor.do != "save":
             editor.add_error(error)
         return {"problem": str(error)}
-    except ValueError:
-        return {"problem": "A limit is so low that more than a million scenes would be needed."}
 
 
 def _status(editor: EnvelopeEditor, file_form: EnvelopeFileForm | None = None) -> int:
