@@ -32,4 +32,4 @@ class FollowUpFilter(django_filters.FilterSet):  # type: ignore[misc]  # django-
 
     def on_system(self, rows: QuerySet[Campaign], name: str, value: str) -> QuerySet[Campaign]:
         """Keep follow-ups that ask a system."""
-        return rows.filter(runs__sut_id=value).distinct()
+        return rows.filter(runs__sut_id=int(value)).distinct()

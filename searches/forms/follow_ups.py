@@ -179,3 +179,8 @@ class FlagForm(forms.Form):
     comment = forms.CharField(
         label="In your words", required=False, max_length=2_000, widget=forms.Textarea(attrs={"rows": 2})
     )
+
+
+def said_wrong(form: forms.Form) -> str:
+    """Return everything that is wrong with a form in one line, for pages that cannot draw it again."""
+    return " ".join(str(text) for texts in form.errors.values() for text in texts)

@@ -78,20 +78,19 @@ def follow_up_lines(campaigns: Sequence[Campaign]) -> list[FollowUpLine]:
     counted = FollowUpItem.objects.filter(campaign__in=campaigns).order_by().values("campaign_id", "state")
     for row in counted.annotate(number=Count("pk")):
         items[row["campaign_id"]][row["state"]] = row["number"]
-    runs: dict[int, list[dict[str, object]]] = defaultdict(list)
-    summed = SearchRun.objects.filter(campaign__in=campaigns).order_by("sut__name")
-    for one in summed.values("campaign_id", "sut__name").annotate(
-        asked=Sum("n_inferences"), spent=Sum("spend_usd")
-    ):
-        runs[one["campaign_id"]].append(one)
+    spent: dict[int, list[tuple[str, int, float]]] = defaultdict(list)
+    by_sut = SearchRun.objects.filter(campaign__in=campaigns).order_by("sut__name")
+    summed = by_sut.values_list("campaign_id", "sut__name").annotate(Sum("n_inferences"), Sum("spend_usd"))
+    for campaign_id, name, asked, usd in summed:
+        spent[campaign_id].append((name, asked or 0, usd or 0.0))
     return [
         FollowUpLine(
             campaign=one,
-            suts=tuple(dict.fromkeys(str(run["sut__name"]) for run in runs[one.pk])),
+            suts=tuple(name for name, *_ in spent[one.pk]),
             state=state_of(states[one.pk]),
             by_state=dict(items[one.pk]),
-            n_inferences=sum(int(str(run["asked"] or 0)) for run in runs[one.pk]),
-            spend_usd=sum(float(str(run["spent"] or 0.0)) for run in runs[one.pk]),
+            n_inferences=sum(asked for _, asked, _ in spent[one.pk]),
+            spend_usd=sum(usd for *_, usd in spent[one.pk]),
         )
         for one in campaigns
     ]

@@ -89,11 +89,11 @@ def start_source(*, findings: Sequence[str], campaign: str, run: str, suspects_o
     rows = _rows()
     one_run, of = None, None
     if run:
-        one_run = SearchRun.objects.select_related("campaign").filter(pk=asked_number(run)).first()
+        one_run = SearchRun.objects.select_related("campaign").filter(pk=asked_number(run) or 0).first()
         of = one_run.campaign if one_run else None
         rows = rows.filter(run=one_run)
     elif campaign:
-        of = Campaign.objects.filter(pk=asked_number(campaign)).first()
+        of = Campaign.objects.filter(pk=asked_number(campaign) or 0).first()
         rows = rows.filter(run__campaign=of)
     if of is None or of.method != CONCEPT_METHOD:
         raise VlmLabError(

@@ -30,7 +30,7 @@ def add_note(of: Noted, text: str, *, by: User) -> Note:
     if len(text) > MAX_NOTE or "\x00" in text:
         raise VlmLabError(f"Write at most {MAX_NOTE:,} printable characters.", field="text")
     own = {"finding": of} if isinstance(of, Finding) else {"case": of}
-    note = Note.objects.create(author=by, text=text, **own)  # type: ignore[misc]  # one of two foreign keys
+    note = Note.objects.create(author=by, text=text, **own)
     record(by, "noted on", of, after={"text": text})
     return note
 

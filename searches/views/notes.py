@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
-from searches.forms.follow_ups import NoteForm, TriageForm
+from searches.forms.follow_ups import NoteForm, TriageForm, said_wrong
 from searches.models import Finding, ModalityCase, Note, User
 from searches.services import notes
 from vlmlab.core.errors import VlmLabError
@@ -56,7 +56,7 @@ def _add(request: HttpRequest, of: notes.Noted) -> HttpResponse:
     form = NoteForm(request.POST)
     try:
         if not form.is_valid():
-            raise VlmLabError(" ".join(form.errors["text"]))
+            raise VlmLabError(said_wrong(form))
         notes.add_note(of, form.cleaned_data["text"], by=cast(User, request.user))
     except VlmLabError as error:
         messages.error(request, str(error))
@@ -67,7 +67,7 @@ def _triage(request: HttpRequest, of: notes.Noted) -> HttpResponse:
     form = TriageForm(request.POST)
     try:
         if not form.is_valid():
-            raise VlmLabError(" ".join(text for texts in form.errors.values() for text in texts))
+            raise VlmLabError(said_wrong(form))
         said = form.cleaned_data
         notes.set_triage(of, said["triage"], tags=said["tags"], by=cast(User, request.user))
     except VlmLabError as error:

@@ -10,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from searches.enums import SceneFlagKind
-from searches.forms.follow_ups import FlagForm
+from searches.forms.follow_ups import FlagForm, said_wrong
 from searches.models import Sample, SceneFlag, User
 from searches.services import scene_flags
 from searches.services.flag_lists import flag_rows
@@ -43,7 +43,7 @@ def scene_flag(request: HttpRequest, pk: int) -> HttpResponse:
     form = FlagForm(request.POST)
     try:
         if not form.is_valid():
-            raise VlmLabError(" ".join(text for texts in form.errors.values() for text in texts))
+            raise VlmLabError(said_wrong(form))
         said = form.cleaned_data
         scene_flags.flag_sample(
             sample, said["kinds"], comment=said["comment"].strip(), by=cast(User, request.user)
