@@ -6,8 +6,7 @@ from typing import Any
 from django import forms
 
 from searches.models import SutRecord
-from searches.services.case_follow_ups import MOST_CHOSEN
-from searches.services.case_wishes import DEFAULT_MOST
+from searches.services.case_choices import DEFAULT_MOST, MOST_CHOSEN
 
 MOST_DRAWS = 100
 

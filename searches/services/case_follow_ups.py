@@ -4,22 +4,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Max, Q
+from django.db.models import Max
 
 from searches.enums import CASE_METHOD, CaseKind, FindingState
 from searches.models import Campaign, DatasetPicture, ModalityCase, SutRecord
 from searches.services.call_costs import Prompted, most_a_call_costs
-from searches.services.case_wishes import DEFAULT_MOST, confirmations_of, most_answers
+from searches.services.case_choices import DEFAULT_MOST
+from searches.services.case_wishes import confirmations_of, most_answers
 from searches.services.estimates import GUESSED_ANSWER_SECONDS, round_duration
 from searches.services.follow_up_lists import FollowUpLine, follow_up_lines
 from searches.services.follow_ups import FollowUpWish
 from searches.services.modality_plans import GUESSED_PERTURB_SECONDS
 from searches.services.suts import params_of
-from vlmlab.core.errors import VlmLabError
 from vlmlab.core.verdicts.config import ConfirmConfig
-from vlmlab.web.asked import asked_number
 
-MOST_CHOSEN = 500
 SHOWN_FOLLOW_UPS = 10
 STATE_ORDER = (
     FindingState.SUSPECTED,
@@ -114,51 +112,6 @@ def wish_estimate(wish: FollowUpWish) -> WishEstimate:
 def askable_systems() -> list[SutRecord]:
     """Return the systems that may be asked, by name."""
     return list(SutRecord.objects.filter(is_enabled=True).order_by("name"))
-
-
-def named_cases(numbers: Sequence[str]) -> list[ModalityCase]:
-    """Return the failing cases that an address or a form names.
-
-    Raises:
-        VlmLabError: one is unknown or no failure, or there are too many.
-    """
-    wanted = list(dict.fromkeys(numbers))
-    if len(wanted) > MOST_CHOSEN:
-        raise VlmLabError(f"Choose at most {MOST_CHOSEN:,} cases.", field="cases")
-    known = [pk for text in wanted if (pk := asked_number(text)) is not None]
-    found = list(
-        ModalityCase.objects.filter(pk__in=known).select_related(
-            "modality_run__campaign", "modality_run__sut__api_key"
-        )
-    )
-    if len(found) < len(wanted):
-        raise VlmLabError(
-            "A chosen case is gone.", hint="Its campaign was deleted: choose again.", field="cases"
-        )
-    broken = next((case for case in found if not case.is_failure), None)
-    if broken is not None:
-        raise VlmLabError(f"Case {broken.pk} is no failure.", hint="Choose failing cases.", field="cases")
-    return found
-
-
-def transferable(campaign: Campaign) -> list[ModalityCase]:
-    """Return the failing returned cases of a campaign that were not refuted, confirmed ones first."""
-    rows = ModalityCase.objects.filter(
-        Q(is_failure=True), modality_run__campaign=campaign, kind=CaseKind.RETURNED
-    ).exclude(state=FindingState.REFUTED)
-    rows = rows.select_related("modality_run__campaign", "modality_run__sut__api_key").order_by("pk")
-    return sorted(rows, key=lambda case: (case.state != FindingState.CONFIRMED, case.pk))
-
-
-def dealt(cases: Sequence[ModalityCase], most: int) -> list[ModalityCase]:
-    """Return at most so many cases, the systems on which they were found taking turns."""
-    by_sut: dict[int, list[ModalityCase]] = {}
-    for case in cases:
-        by_sut.setdefault(case.modality_run.sut_id, []).append(case)
-    taken: list[ModalityCase] = []
-    for turn in range(max(map(len, by_sut.values()), default=0)):
-        taken += [found[turn] for found in by_sut.values() if turn < len(found)]
-    return taken[:most]
 
 
 def _largest(cases: Sequence[ModalityCase]) -> tuple[int, int]:

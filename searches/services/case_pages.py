@@ -211,15 +211,6 @@ def draw_lines(case: ModalityCase, rows: Sequence[CaseSample]) -> list[DrawLine]
     return [_line(case, row, kept=kept) for row in rows]
 
 
-def item_draws(item: FollowUpItem) -> list[DrawLine]:
-    """Return everything that was shown for an item, in the order of numbers (three queries)."""
-    related = ("modality_run__picture", "modality_run__campaign")
-    case = ModalityCase.objects.select_related(*related).filter(pk=item.case_id).first()
-    if case is None:
-        return []
-    return draw_lines(case, list(CaseSample.objects.filter(item=item).order_by("number")))
-
-
 def find_draw(pk: int) -> CaseSample | None:
     """Return one question with what making its picture again needs."""
     related = ("run__sut", *(f"item__{name}" for name in CASE_RELATIONS))
@@ -283,44 +274,3 @@ def _picture(case: ModalityCase, row: CaseSample, *, is_kept: bool) -> BoxedPict
         height=place.picture.height,
         boxes=boxes,
     )
-
-
-@dataclass(frozen=True)
-class ItemOfCase:
-    """A row of a follow-up: its item, and where the picture of its case is; "" where it cannot be shown."""
-
-    item: FollowUpItem
-    case: ModalityCase | None
-    picture_url: str
-
-    @property
-    def parts(self) -> list[tuple[str, str]]:
-        """How the fixed inputs were answered: words, and pass, fail or why there is no answer."""
-        stored = self.item.numbers.get("parts") or {}
-        return [(PART_WORDS[part], stored[part.value]) for part in Part if part.value in stored]
-
-    @property
-    def fresh(self) -> tuple[int, int]:
-        """Wrong answers and answers to fresh draws beside the input itself."""
-        stored = self.item.numbers.get("fresh") or {}
-        return int(stored.get("fails", 0)), int(stored.get("n", 0))
-
-
-def items_of_cases(items: Sequence[FollowUpItem]) -> list[ItemOfCase]:
-    """Return rows with their cases, in the order given (two queries)."""
-    wanted = [item.case_id for item in items if item.case_id is not None]
-    related = ("modality_run__picture", "modality_run__sut", "modality_run__campaign")
-    cases = ModalityCase.objects.select_related(*related).defer("raw_text", "generator").in_bulk(wanted)
-    digests = {one.image_sha256 for one in cases.values()}
-    digests |= {one.modality_run.picture.image_sha256 for one in cases.values()}
-    kept = set(Blob.objects.filter(pk__in=digests).values_list("pk", flat=True))
-    return [_item_of_case(item, cases.get(item.case_id or 0), kept) for item in items]
-
-
-def _item_of_case(item: FollowUpItem, case: ModalityCase | None, kept: set[str]) -> ItemOfCase:
-    url = ""
-    if case is not None and case.image_sha256 in kept:
-        url = reverse("blob", args=[case.image_sha256])
-    elif case is not None and case.modality_run.picture.image_sha256 in kept:
-        url = reverse("modality_case_picture", args=[case.pk])
-    return ItemOfCase(item, case, url)

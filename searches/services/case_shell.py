@@ -5,8 +5,8 @@ from typing import Protocol
 
 from searches.enums import MODALITY_METHOD
 from searches.models import Campaign, ModalityCase
-from searches.services.case_follow_ups import dealt, named_cases, transferable
-from searches.services.case_wishes import DEFAULT_MOST, confirm_cases_wish, transfer_cases_wish
+from searches.services.case_choices import DEFAULT_MOST, dealt, named_cases, transferable
+from searches.services.case_wishes import confirm_cases_wish, transfer_cases_wish
 from searches.services.follow_ups import FollowUpWish
 from searches.services.shell_suts import find_sut
 from vlmlab.core.errors import ConfigError

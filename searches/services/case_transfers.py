@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from searches.models import Campaign, FollowUpItem
-from vlmlab.core.stats import Interval, wilson_interval
+from vlmlab.core.stats import Bounds, wilson_interval
 
 
 @dataclass
@@ -38,7 +38,7 @@ class TransferCell:
         return self.fails / self.n if self.n else None
 
     @property
-    def interval(self) -> Interval | None:
+    def interval(self) -> Bounds | None:
         """Wilson interval of that share; cases are the unit."""
         return wilson_interval(self.fails, self.n) if self.n else None
 

@@ -1,68 +1,22 @@
 """What a follow-up of test cases asks: which cases, of which systems, with which settings."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
-from searches.enums import CASE_METHOD, CaseKind, FindingState, FollowUpName
+from searches.enums import CASE_METHOD, FindingState, FollowUpName
 from searches.models import Campaign, FamilyMember, FollowUpItem, ModalityCase, RegressionFamily, SutRecord
+from searches.services.case_choices import DEFAULT_MOST, chosen_cases
 from searches.services.follow_ups import MAX_NAME, FollowUpWish, ItemWish
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.most.outcomes import FailureCriterion
-from vlmlab.core.seeding import rng_for
 from vlmlab.core.verdicts.config import ConfirmConfig, RegressConfig, TransferConfig
 from vlmlab.core.verdicts.queries import block_of
 from vlmlab.web.numbers import write_many
 
-DEFAULT_MOST = 100
-"""Cases of a campaign that are confirmed unless somebody says otherwise."""
-
-Cell = tuple[int, str, str]
 SETTLED = (FindingState.CONFIRMED, FindingState.REFUTED)
-
-
-def suspected_cases(
-    campaign: Campaign, *, criterion: FailureCriterion = FailureCriterion.C1
-) -> QuerySet[ModalityCase]:
-    """Return the returned cases of a campaign that fail and that no fresh draw has settled.
-
-    By the first criterion these are the failures: wrong boxes on an input that is close enough to the clean
-    one. The others take in empty, or unreadable, answers.
-    """
-    statuses = [status.value for status in criterion.failing_statuses]
-    return ModalityCase.objects.filter(
-        Q(is_failure=True) | Q(status__in=statuses, is_faithful=True),
-        modality_run__campaign=campaign,
-        kind=CaseKind.RETURNED,
-        state=FindingState.SUSPECTED,
-    )
-
-
-def chosen_cases(
-    campaign: Campaign, *, most: int | None = DEFAULT_MOST, criterion: FailureCriterion = FailureCriterion.C1
-) -> list[ModalityCase]:
-    """Return the cases of a campaign to follow up: all, or ``most`` dealt over its cells.
-
-    A cell is a system, a scene type and a regime. Cells take turns; within one, chance decides, seeded by the
-    campaign. So nothing about the answers chooses, and a cell with few failures is not forgotten.
-
-    Args:
-        campaign: the modality campaign.
-        most: how many at most; None for all.
-        criterion: what counts as a failure.
-    """
-    rows = suspected_cases(campaign, criterion=criterion)
-    cells: dict[Cell, list[int]] = defaultdict(list)
-    places = ("modality_run__sut_id", "modality_run__stratum", "modality_run__regime", "pk")
-    for sut, stratum, regime, pk in rows.order_by(*places).values_list(*places):
-        cells[sut, stratum, regime].append(pk)
-    wanted = [pk for pks in cells.values() for pk in pks]
-    if most is not None and len(wanted) > most:
-        wanted = _dealt(cells, most, seed=int(campaign.plan.get("seed", 0)))
-    return list(rows.filter(pk__in=wanted).select_related("modality_run__sut__api_key").order_by("pk"))
 
 
 def confirm_cases_wish(
@@ -244,17 +198,6 @@ def most_answers(wish: FollowUpWish) -> int:
                 total += 2 + bool(one.settings.get("random")) + int(one.settings.get("draws", 0))
     budget = wish.config.inference_budget
     return total if budget is None else min(total, budget * len(wish.items))
-
-
-def _dealt(cells: Mapping[Cell, list[int]], most: int, *, seed: int) -> list[int]:
-    """Return ``most`` of the cases: cells take turns, in an order and each with a choice that are drawn."""
-    rng = rng_for(seed, "confirm")
-    order = [list(pks) for _, pks in sorted(cells.items())]
-    rng.shuffle(order)
-    for pks in order:
-        rng.shuffle(pks)
-    turns = range(max(map(len, order)))
-    return [pks[turn] for turn in turns for pks in order if turn < len(pks)][:most]
 
 
 def _only_campaign(cases: Sequence[ModalityCase]) -> Campaign:

@@ -8,7 +8,8 @@ from django.urls import reverse
 from searches.charts.case_transfers import transfer_chart
 from searches.enums import FollowUpName
 from searches.models import Campaign, FollowUpItem
-from searches.services.case_pages import DrawLine, ItemOfCase, item_draws, items_of_cases
+from searches.services.case_items import ItemOfCase, item_draws, items_of_cases
+from searches.services.case_pages import DrawLine
 from searches.services.case_transfers import transfer_matrix
 from searches.services.follow_up_pages import ItemLine
 from vlmlab.web.figures import Chart

@@ -11,7 +11,7 @@ from searches import launch
 from searches.forms.case_follow_ups import ConfirmCasesForm, TransferCasesForm
 from searches.forms.errors import add_lab_error
 from searches.models import Campaign, ModalityCase, User
-from searches.services import case_follow_ups, case_pages, case_wishes
+from searches.services import case_choices, case_follow_ups, case_pages, case_wishes
 from searches.services.modality_case_pages import find_case
 from searches.views.modality import find_campaign
 from searches.views.modality_runs import send_picture
@@ -25,7 +25,7 @@ def modality_confirm(request: HttpRequest, pk: int) -> HttpResponse:
     form = ConfirmCasesForm(request.POST)
     try:
         if not form.is_valid():
-            raise VlmLabError(" ".join(text for texts in form.errors.values() for text in texts))
+            raise VlmLabError(" ".join(str(text) for texts in form.errors.values() for text in texts))
         said = form.cleaned_data
         wish = case_wishes.confirm_cases_wish(
             campaign, most=said["most"], values={"max_samples": said["max_samples"]}
@@ -88,15 +88,15 @@ def case_draw_picture(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _cases(campaign: Campaign, numbers: list[str]) -> list[ModalityCase]:
     if numbers:
-        return case_follow_ups.named_cases(numbers)
-    return case_follow_ups.transferable(campaign)
+        return case_choices.named_cases(numbers)
+    return case_choices.transferable(campaign)
 
 
 def _transfer(request: HttpRequest, form: TransferCasesForm, cases: list[ModalityCase]) -> Campaign | None:
     said = form.cleaned_data
     try:
         wish = case_wishes.transfer_cases_wish(
-            case_follow_ups.dealt(cases, said["most"]),
+            case_choices.dealt(cases, said["most"]),
             list(said["suts"]),
             draws=said["draws"],
             has_random=said["has_random"],
@@ -114,7 +114,7 @@ def _estimate(form: TransferCasesForm, cases: list[ModalityCase]) -> dict[str, A
     if not form.is_valid() or not cases:
         return {}
     said = form.cleaned_data
-    chosen = case_follow_ups.dealt(cases, said["most"])
+    chosen = case_choices.dealt(cases, said["most"])
     try:
         wish = case_wishes.transfer_cases_wish(
             chosen, list(said["suts"]), draws=said["draws"], has_random=said["has_random"]
