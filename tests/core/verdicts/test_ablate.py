@@ -67,6 +67,17 @@ def test_fog_alone_makes_it_fail():
     assert json.loads(json.dumps(result.numbers)) == result.numbers
 
 
+def test_a_minimal_set_waits_while_another_is_reduced():
+    whole = ("cyclist", "weather_foggy")
+    search = search_of(item(whole), item(LARGE, order=1), pairs=20)
+
+    run_to_end(search, failing(lambda key: 1.0 if key == whole or "obstruction_near" in key else 0.0))
+
+    first, second = search.results()
+    assert (first.state, first.numbers["smaller"]) == ("minimal", [])
+    assert [row["key"] for row in second.numbers["smaller"]] == [["obstruction_near"]]
+
+
 def test_a_set_that_needs_every_concept_is_minimal():
     search = search_of()
 

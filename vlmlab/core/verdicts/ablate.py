@@ -41,8 +41,7 @@ class _Reduction:
 
     def move_on(self) -> None:
         """Go to the next set once this one is judged, or cannot be asked often enough."""
-        is_over = self.test.room == 0 or self.tries >= MOST_TRIES * self.scenes
-        if self.found is not None or not is_over:
+        if self.found is not None or (self.test.room and self.tries < MOST_TRIES * self.scenes):
             return
         self.judged[self.at] = self.test.judgement
         try:
