@@ -9,7 +9,14 @@ from django.db.models import Count
 from searches.enums import Direction, FindingState, TrialStatus, Verdict
 from searches.models import Finding, Sample, Trial
 from searches.services.explain_scopes import Scope
-from searches.services.explain_sets import ANSWERED, DECIDED, STATEMENTS, Source, measured_sets
+from searches.services.explain_sets import (
+    ANSWERED,
+    DECIDED,
+    STATEMENTS,
+    Source,
+    measured_sets,
+    run_ids_of,
+)
 from searches.services.scene_flags import unflagged_samples
 from vlmlab.core.revelio.reason_words import REASON_TAGS, proposed_tags
 from vlmlab.core.verdicts.concept_rates import mean_rate
@@ -176,12 +183,6 @@ def reason_page(scope: Scope, *, limit: int = REASONS_SHOWN) -> ReasonPage:
         tags=tags.most_common(),
         proposed=[(tag.title, proposed[tag.name]) for tag in REASON_TAGS if proposed[tag.name]],
     )
-
-
-def run_ids_of(scope: Scope, source: Source) -> list[int]:
-    """Return the runs whose answers are counted."""
-    rows = {"search": scope.searches, "fresh": scope.follow_ups}.get(source, scope.runs)
-    return [run.pk for run in rows]
 
 
 def _outcomes(run_ids: Sequence[int]) -> dict[str, Counter[str]]:

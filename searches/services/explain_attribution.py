@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from searches.enums import KEY_SEPARATOR, SceneFlagKind
 from searches.enums import Verdict as StoredVerdict
 from searches.models import Sample, SceneFlag
-from searches.services.explain_answers import run_ids_of
 from searches.services.explain_concepts import Reply, replies
 from searches.services.explain_scopes import Scope
-from searches.services.explain_sets import STATEMENTS, Source
+from searches.services.explain_sets import STATEMENTS, Source, run_ids_of
 from vlmlab.core.revelio.attribution import (
     NOT_RECOGNISED,
     REASONING,

@@ -8,7 +8,7 @@ import numpy as np
 
 from searches.services.domain_store import find_domain
 from searches.services.explain_scopes import Scope
-from searches.services.explain_sets import failure_modes, shown_sets
+from searches.services.explain_sets import Source, failure_modes, shown_sets
 from vlmlab.core.revelio.config import RevelioConfig
 from vlmlab.core.revelio.coverage import (
     Coverage,
@@ -157,12 +157,14 @@ class PlanWish:
     largest: int = 3
 
 
-def coverage_page(scope: Scope, *, is_alone: bool = True, wish: PlanWish) -> CoveragePage:
-    """Return coverage and plan (four queries; the plan is kept in memory until a number changes)."""
+def coverage_page(
+    scope: Scope, *, is_alone: bool = True, wish: PlanWish, source: Source = "all"
+) -> CoveragePage:
+    """Return coverage and plan (three queries)."""
     domain, config = scope.domain, scope.config
     count = len(domain.concepts)
-    universe = searched_universe(domain, config)
-    shown = _shown(scope)
+    universe = allowed_masks(domain, config)
+    shown = _shown(scope, source)
     modes = failure_modes(scope)
     found = [
         coverage(
@@ -203,15 +205,6 @@ def part_lines(size: SizeCoverage, domain: Domain) -> list[PartLine]:
     return [_part(found, int(place), domain) for place in order]
 
 
-def searched_universe(domain: Domain, config: RevelioConfig) -> Masks:
-    """Return the valid sets that a search with these settings may ask.
-
-    Raises:
-        VlmLabError: none is left, or a concept is unknown.
-    """
-    return allowed_masks(domain, config)
-
-
 @lru_cache(maxsize=16)
 def _parts(ref: str, space: tuple[int, tuple[str, ...], tuple[str, ...]], *, is_alone: bool) -> list[Masks]:
     domain = find_domain(ref)
@@ -225,10 +218,10 @@ def _space_key(config: RevelioConfig) -> tuple[int, tuple[str, ...], tuple[str, 
     return config.max_set_size, tuple(config.excluded_concepts), tuple(config.required_concepts)
 
 
-def _shown(scope: Scope) -> list[ShownSet]:
+def _shown(scope: Scope, source: Source) -> list[ShownSet]:
     """Return every distinct set with all its answers."""
     totals: dict[int, list[int]] = {}
-    for one in shown_sets(scope):
+    for one in shown_sets(scope, source):
         if all(concept in scope.domain.index for concept in one.key):
             row = totals.setdefault(scope.domain.mask(one.key), [0, 0])
             row[0] += one.fails

@@ -127,7 +127,7 @@ def _attribution(scope: Scope, choices: Choices) -> Table:
 
 
 def _coverage(scope: Scope, choices: Choices) -> Table:
-    page = coverage_page(scope, is_alone=choices.is_alone, wish=choices.wish)
+    page = coverage_page(scope, is_alone=choices.is_alone, wish=choices.wish, source=choices.source)
     rows = [
         (
             "+".join(line.key), size.size, line.state.name.lower(), line.sets, line.fails, line.samples,
@@ -140,7 +140,7 @@ def _coverage(scope: Scope, choices: Choices) -> Table:
 
 
 def _plan(scope: Scope, choices: Choices) -> Table:
-    page = coverage_page(scope, is_alone=choices.is_alone, wish=choices.wish)
+    page = coverage_page(scope, is_alone=choices.is_alone, wish=choices.wish, source=choices.source)
     rows: Sequence[tuple[Any, ...]] = [
         (place, "+".join(line.key), choices.wish.samples_per_set, line.new_pairs, line.new_triples)
         for place, line in enumerate(page.planned, start=1)

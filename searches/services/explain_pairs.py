@@ -35,7 +35,7 @@ class CellTest:
     @property
     def title(self) -> str:
         """What it says, in words; how far it is while it works."""
-        words: Mapping[str, str] = INTERACTION_WORDS
+        words = {str(name): text for name, text in INTERACTION_WORDS.items()}
         return words.get(self.item.state, self.item.state.capitalize()) or f"{self.item.n} scenes so far"
 
     @property

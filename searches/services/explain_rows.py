@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 from searches.enums import CONCEPT_METHOD, KEY_SEPARATOR
 from searches.models import Trial
 from searches.services.explain_scopes import Scope
-from searches.services.explain_sets import DECIDED, STATEMENTS, Source
+from searches.services.explain_sets import DECIDED, STATEMENTS, Source, run_ids_of
 from searches.services.finding_lists import stops_early
 
 
@@ -35,8 +35,7 @@ class RowLine:
 
 def rows_with(scope: Scope, concepts: Sequence[str], *, source: Source = "all") -> QuerySet[Trial]:
     """Return the trials whose set contains all concepts, those that failed most first."""
-    runs = {"search": scope.searches, "fresh": scope.follow_ups}.get(source, scope.runs)
-    rows = Trial.objects.filter(run__in=[run.pk for run in runs])
+    rows = Trial.objects.filter(run__in=run_ids_of(scope, source))
     for concept in concepts:
         rows = rows.filter(_holds(concept))
     return rows.select_related("run__campaign", "run__sut", "finding").order_by("-fails", "passes", "pk")

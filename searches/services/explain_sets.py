@@ -118,10 +118,16 @@ def merged(rows: Iterable[Counted], *, fresh_runs: Iterable[int]) -> list[Measur
     return found
 
 
-def shown_sets(scope: Scope) -> list[Counted]:
+def shown_sets(scope: Scope, source: Source = "all") -> list[Counted]:
     """Return every set with an answer, however often it was asked, one entry a run (two queries)."""
-    rows = Trial.objects.filter(run__in=[run.pk for run in scope.runs]).exclude(variant=STATEMENTS)
+    rows = Trial.objects.filter(run__in=run_ids_of(scope, source)).exclude(variant=STATEMENTS)
     return [one for one in counted(rows) if one.samples]
+
+
+def run_ids_of(scope: Scope, source: Source) -> list[int]:
+    """Return the runs whose answers are counted."""
+    rows = {"search": scope.searches, "fresh": scope.follow_ups}.get(source, scope.runs)
+    return [run.pk for run in rows]
 
 
 def failure_modes(scope: Scope) -> Modes:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from searches.services.explain_coverage import PlanWish, coverage_page
 from searches.services.explain_scopes import Scope
+from searches.services.explain_sets import Source
 from searches.services.follow_up_wishes import follow_up_config, interact_wish
 from searches.services.follow_ups import FollowUpWish, ItemWish
 from vlmlab.core.errors import VlmLabError
@@ -24,7 +25,7 @@ def four_cells_wish(scope: Scope, pair: Sequence[str]) -> FollowUpWish:
     return interact_wish(scope.searches[-1], [(names[0], names[1])], name=f"Four cells: {words}"[:120])
 
 
-def coverage_wish(scope: Scope, *, is_alone: bool, wish: PlanWish) -> FollowUpWish:
+def coverage_wish(scope: Scope, *, is_alone: bool, wish: PlanWish, source: Source = "all") -> FollowUpWish:
     """Return the wish to ask the sets of the plan: as many fresh scenes of each, whatever it answers.
 
     It is a follow-up of a fixed size (kind ``transfer``) on the very system, so its answers are rates.
@@ -32,7 +33,7 @@ def coverage_wish(scope: Scope, *, is_alone: bool, wish: PlanWish) -> FollowUpWi
     Raises:
         VlmLabError: the plan is empty.
     """
-    page = coverage_page(scope, is_alone=is_alone, wish=wish)
+    page = coverage_page(scope, is_alone=is_alone, wish=wish, source=source)
     if not page.planned:
         raise VlmLabError(
             "No set would show a new pair or triple for this.",

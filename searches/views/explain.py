@@ -85,7 +85,7 @@ def explain_coverage(request: HttpRequest, scope: str, pk: int) -> HttpResponse:
     """Show which pairs and triples were shown, and what more calls would buy."""
     found = asked_scope(request, scope, pk)
     form = CoverageForm(request.GET)
-    page = coverage_page(found, is_alone=form.is_alone, wish=form.wish)
+    page = coverage_page(found, is_alone=form.is_alone, wish=form.wish, source=form.source_chosen)
     files = [
         f"{reverse('explain_export', args=[scope, pk, 'coverage', fmt])}?{request.GET.urlencode()}"
         for fmt in FORMATS
@@ -114,7 +114,7 @@ def explain_sets(request: HttpRequest, scope: str, pk: int) -> HttpResponse:
     """Show the sets behind a mark: those that contain the concepts of the address."""
     found = asked_scope(request, scope, pk)
     form = ExplainForm(request.GET)
-    concepts = [one for one in request.GET.getlist("c")[:MOST_CONCEPTS] if one]
+    concepts = [one for one in request.GET.getlist("c")[:MOST_CONCEPTS] if one.isidentifier()]
     rows = rows_with(found, concepts, source=form.source_chosen)
     part = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {"page_obj": part, "lines": row_lines(list(part.object_list)), "concepts": concepts}

@@ -39,7 +39,7 @@ def explain_fill(request: HttpRequest, scope: str, pk: int) -> HttpResponse:
         messages.error(request, "Some number of the plan was not understood. Nothing was started.")
         return redirect(back)
     try:
-        wish = coverage_wish(found, is_alone=form.is_alone, wish=form.wish)
+        wish = coverage_wish(found, is_alone=form.is_alone, wish=form.wish, source=form.source_chosen)
         campaign = launch.start_follow_up(wish, by=cast(User, request.user))
     except VlmLabError as error:
         messages.error(request, f"{error.message} {error.hint}".strip())

@@ -3,7 +3,7 @@
 import pytest
 
 from searches.models import Campaign, Finding
-from tests.searches.explained import CONE, EARLY, FOG, searched
+from tests.searches.explained import CONE, EARLY, FOG, ask_fresh, follow_up, searched
 from vlmlab.core.revelio.coverage import PartState
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.roles import Role
@@ -130,3 +130,14 @@ def test_a_pair_without_a_wrong_answer_is_safe_only_up_to_a_bound():
 
     named = {cells[0]: cells for cells in answer.context["charts"][0].rows}
     assert named["Child + Fog"][-1] == "45 %"
+
+
+def test_only_the_answers_that_are_chosen_count():
+    run = searched()
+    ask_fresh(follow_up(run), (CONE, "near"), verdicts="PPPPP")
+
+    assert [shown(run, f"?source={source}").sizes[0].shown for source in ("all", "search", "fresh")] == [
+        3,
+        2,
+        1,
+    ]
