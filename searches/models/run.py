@@ -120,7 +120,8 @@ class Trial(models.Model):
     """One concept set of a run with what its samples say.
 
     In follow-ups a set may stand several times: ``block`` names the item whose scenes it shares, ``variant``
-    how it is asked ("statements"). Both are empty in searches.
+    how it is asked ("statements"). Both are empty in searches. There a set stays open, for the item says what
+    was decided, except one that became a suspect itself: it is decided as failing.
     """
 
     run = models.ForeignKey(SearchRun, on_delete=models.CASCADE, related_name="trials")

@@ -1,5 +1,6 @@
 """A follow-up in memory beside what its rows say; built by replay, kept between the slices of a process."""
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -79,8 +80,24 @@ class LiveFollowUp:
         return query.key, fresh_scene_seed(run_seed, self.items[query.item].block, query.number)
 
     def ahead(self, count: int) -> Sequence[FreshQuery]:
-        """Return nothing: what is asked next depends on the answers, and a batch is drawn by many already."""
-        return ()
+        """Return what a copy asks next that is told what each set said more often so far.
+
+        Guessing wrong costs nothing but the work done ahead; a search that cannot be copied is not guessed.
+        """
+        try:
+            guessed = copy.deepcopy(self.search)
+        except TypeError:  # it is in the midst of something
+            return ()
+        batch, found = guessed.ask(), list[FreshQuery]()
+        while batch and len(found) < count:
+            guessed.tell([FreshOutcome(query, self._usual(query)) for query in batch])
+            batch = guessed.ask()
+            found += batch
+        return found[:count]
+
+    def _usual(self, query: FreshQuery) -> Verdict:
+        tally = self.tallies.get(self.trial_key(query))
+        return Verdict.FAIL if tally is None or tally.fails >= tally.passes else Verdict.PASS
 
     def trial_key(self, query: FreshQuery) -> TrialKey:
         """Return which set a query is a sample of."""
