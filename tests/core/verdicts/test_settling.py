@@ -1,6 +1,6 @@
 """A family is settled together: states, bars, and intervals widened for the choice."""
 
-from math import log
+from math import exp, log
 
 import pytest
 from hypothesis import given
@@ -77,6 +77,16 @@ def test_later_suspects_have_the_share_of_their_place():
     assert settled[1].log_e_needed == pytest.approx(log(30 / (0.02 * 4)))
     assert settled[0].interval.level == pytest.approx(1 - 0.05 * 3 / 20)
     assert settled[1].interval.level == pytest.approx(1 - 0.05 / 30)
+
+
+def test_earlier_discoveries_of_the_line_lower_the_bar():
+    # The first place needs 1 / (0.02 / 2) = 100, and 50 after one discovery.
+    counts = [FreshCounts(12, 12, place=1)]
+    first, second = (ConfirmConfig(later_index=1, later_discoveries=before) for before in (0, 1))
+
+    assert 50 <= exp(settle_family(counts, first)[0].log_e) < 100
+    assert settle_family(counts, first)[0].state == "undetermined"
+    assert settle_family(counts, second)[0].state == "confirmed"
 
 
 def test_places_that_do_not_fit_are_refused():
