@@ -74,10 +74,12 @@ def taus_chart(taus: Sequence[ArmTaus]) -> Chart:
                 y=[round(seeds.mean, 4) if seeds else 0.0 for _, _, seeds in one.lines],
                 place=place,
             ),
-            "hovertemplate": "τ %{x}: %{y:.1%}<extra>" + one.arm.name + "</extra>",
+            "hovertemplate": "τ %{x}: %{y:.1%}<extra></extra>",
         }
         for place, one in enumerate(taus)
     ]
+    for trace in data:
+        trace["line"]["shape"] = "vh"  # a share counts from just above one threshold up to the next
     rows: list[tuple[Cell, ...]] = [
         (
             f"{tau:g}",

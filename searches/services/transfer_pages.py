@@ -7,9 +7,11 @@ from django.db.models import Count, Q
 
 from searches.enums import FOLLOW_UP_METHOD, FollowUpName, RunState
 from searches.models import Campaign, FollowUpItem, SutRecord
+from searches.services.domain_store import find_domain
 from searches.services.exports import csv_lines
 from searches.services.follow_up_progress import FollowUpProgress, follow_up_progress
 from searches.services.modality_progress import progress_of_many, state_of
+from vlmlab.core.revelio.metrics import Share
 from vlmlab.core.revelio.published import PAPER_DOMAINS, TransferRow, published
 from vlmlab.core.verdicts.config import TransferConfig
 from vlmlab.core.verdicts.transfer import SetCounts, TransferMatrix, transfer_matrix
@@ -51,6 +53,15 @@ class SetLine:
 
 
 @dataclass(frozen=True)
+class ExpectedLine:
+    """Answers by one expected answer: of suggested or of random sets, one share a target."""
+
+    label: str
+    is_random: bool
+    cells: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
 class TransferPage:
     """Everything of the page of a transfer.
 
@@ -66,6 +77,7 @@ class TransferPage:
     names: dict[str, str]
     targets: tuple[SutRecord, ...]
     sets: tuple[SetLine, ...]
+    expected: tuple[ExpectedLine, ...]
     published: tuple[TransferRow, ...]
 
     @property
@@ -120,6 +132,7 @@ def transfer_page(campaign: Campaign) -> TransferPage:
         names=names,
         targets=targets,
         sets=tuple(_set_lines(items, targets, names)),
+        expected=tuple(_expected_lines(items, targets, campaign)),
         published=published().table_3 if campaign.domain in PAPER_DOMAINS else (),
     )
 
@@ -182,3 +195,21 @@ def _set_lines(
             tuple((names.get(slug, slug), int(rank)) for slug, rank in ranks.items()),
             tuple(cells.get(sut.pk) for sut in targets),
         )
+
+
+def _expected_lines(
+    items: Sequence[FollowUpItem], targets: Sequence[SutRecord], campaign: Campaign
+) -> Iterator[ExpectedLine]:
+    labels = find_domain(campaign.domain_ref).actions
+    order = {action: place for place, action in enumerate(labels)}
+    groups = {(one.expected_action, not _sources(one)) for one in items if one.n}
+    for action, is_random in sorted(groups, key=lambda one: (order.get(one[0], len(order)), one)):
+        mine = [one for one in items if (one.expected_action, not _sources(one)) == (action, is_random)]
+        cells = tuple(
+            Share(
+                sum(one.fails for one in mine if one.run.sut_id == sut.pk),
+                sum(one.n for one in mine if one.run.sut_id == sut.pk),
+            )
+            for sut in targets
+        )
+        yield ExpectedLine(labels.get(action, action), is_random, cells)

@@ -126,6 +126,12 @@ def test_the_matrix_has_rates_counts_and_the_ratio_to_random_sets():
         ("Random sets", "First", "4 / 40"), ("Random sets", "Second", "4 / 40"),
     ]  # fmt: skip
     assert "78.0 %" in text
+    told = [
+        (line.is_random, [(cell.numerator, cell.denominator) for cell in line.cells])
+        for line in page.context["page"].expected
+    ]
+    assert sum(n for _, cells in told for _, n in cells) == 2 * 5 * 20
+    assert sum(fails for is_random, cells in told for fails, _ in cells if is_random) == 8
 
 
 def test_a_set_of_two_sources_is_asked_once_and_counts_for_both():
