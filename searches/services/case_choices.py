@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Q, QuerySet
 
-from searches.enums import CaseKind, FindingState
-from searches.models import Campaign, ModalityCase
+from searches.enums import FINAL_STATES, CaseKind, FindingState, FollowUpName
+from searches.models import Campaign, FollowUpItem, ModalityCase
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.most.outcomes import FailureCriterion
 from vlmlab.core.seeding import rng_for
@@ -22,18 +22,23 @@ Cell = tuple[int, str, str]
 def suspected_cases(
     campaign: Campaign, *, criterion: FailureCriterion = FailureCriterion.C1
 ) -> QuerySet[ModalityCase]:
-    """Return the returned cases of a campaign that fail and that no fresh draw has settled.
+    """Return the returned cases of a campaign that fail and that wait for a confirmation.
+
+    Those that are being confirmed, or that have no fresh draw, do not wait.
 
     By the first criterion these are the failures: wrong boxes on an input that is close enough to the clean
     one. The others take in empty, or unreadable, answers.
     """
     statuses = [status.value for status in criterion.failing_statuses]
-    return ModalityCase.objects.filter(
+    asked = FollowUpItem.objects.filter(campaign__kind=FollowUpName.CONFIRM, case__isnull=False)
+    over = asked.filter(~Q(run__state__in=FINAL_STATES) | Q(reason="exhausted", n=0))
+    rows = ModalityCase.objects.filter(
         Q(is_failure=True) | Q(status__in=statuses, is_faithful=True),
         modality_run__campaign=campaign,
         kind=CaseKind.RETURNED,
         state=FindingState.SUSPECTED,
     )
+    return rows.exclude(pk__in=over.values("case_id"))
 
 
 def chosen_cases(

@@ -9,7 +9,7 @@ from django.db.models import Max
 from searches.enums import CASE_METHOD, CaseKind, FindingState
 from searches.models import Campaign, DatasetPicture, ModalityCase, SutRecord
 from searches.services.call_costs import Prompted, most_a_call_costs
-from searches.services.case_choices import DEFAULT_MOST
+from searches.services.case_choices import DEFAULT_MOST, suspected_cases
 from searches.services.case_wishes import confirmations_of, most_answers
 from searches.services.estimates import GUESSED_ANSWER_SECONDS, round_duration
 from searches.services.follow_up_lists import FollowUpLine, follow_up_lines
@@ -76,7 +76,7 @@ def case_follow_ups(campaign: Campaign) -> CaseFollowUps:
         modality_run__campaign=campaign, kind=CaseKind.RETURNED, is_failure=True
     )
     counts = Counter(rows.order_by().values_list("state", flat=True))
-    n_suspected = counts[FindingState.SUSPECTED]
+    n_suspected = suspected_cases(campaign).count()
     taken = min(n_suspected, DEFAULT_MOST)
     followed = Campaign.objects.filter(follows=campaign, method=CASE_METHOD).select_related("follows")
     return CaseFollowUps(

@@ -7,12 +7,15 @@ from searches.enums import AnswerKind, FindingState, RunState
 from searches.models import CaseSample, SutRecord
 from searches.services import case_draws
 from searches.services.blobs import StorageError
+from searches.services.case_choices import chosen_cases, suspected_cases
 from searches.services.case_settling import settle_cases
 from searches.services.case_wishes import confirm_cases_wish
+from searches.services.runs import cancel_run
 from searches.services.slice_ends import SliceEnd
 from tests.searches.case_engine import NOISE, STILL, cases_of, find_cases, follow
 from tests.searches.engine import advance
 from tests.searches.modality_engine import FAR_OFF, advance_all, breaks_now_and_then, start_modality
+from vlmlab.core.errors import VlmLabError
 from vlmlab.core.stats import confidence_sequence, log_e_above
 from vlmlab.core.verdicts.case_draws import FIRST_FRESH, Part, number_of
 from vlmlab.core.verdicts.queries import fresh_scene_seed
@@ -178,3 +181,58 @@ def test_an_input_whose_file_is_gone_is_made_again(monkeypatch):
     exact = run.case_samples.get(number=number_of(Part.EXACT, 0))
     assert exact.image_sha256 == case.image_sha256
     assert np.allclose(exact.truth, case.truth)
+
+
+def test_cases_that_are_being_confirmed_or_have_no_fresh_draw_do_not_wait():
+    busy, still = find_cases(), find_cases(**STILL)
+    confirming = follow(confirm_cases_wish(busy))
+    assert list(suspected_cases(busy)) == []
+    advance(follow(confirm_cases_wish(still)).runs.get())
+
+    assert list(suspected_cases(still)) == []
+    assert cases_of(still)[0].state == FindingState.SUSPECTED
+    with pytest.raises(VlmLabError, match="No case of this campaign waits"):
+        confirm_cases_wish(still)
+    cancel_run(confirming.runs.get(), by=None)
+    assert list(suspected_cases(busy)) == cases_of(busy)
+
+
+def test_cases_of_a_second_confirmation_stand_in_line():
+    campaign = find_cases(n=3)
+    first, second, third = cases_of(campaign)
+
+    single = confirm_cases_wish([second])
+    follow(single)
+    family = confirm_cases_wish(campaign, most=1)
+    follow(family)
+    [taken] = [one.case for _, wishes in family.items for one in wishes]
+    last = confirm_cases_wish([one for one in (first, third) if one != taken])
+
+    assert (single.config.later_index, family.config.later_index, family.config.family_size) == (1, None, 1)
+    assert taken in (first, third)  # the second one is being confirmed
+    assert (last.config.later_index, last.items[0][1][0].settings["place"]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"), [({"is_failure": False}, "no failure"), ({}, "several campaigns")]
+)
+def test_what_cannot_be_confirmed_together_is_refused(change, message):
+    found = [cases_of(find_cases())[0], cases_of(find_cases())[0]]
+    for name, value in change.items():
+        found = found[:1]
+        setattr(found[0], name, value)
+
+    with pytest.raises(VlmLabError, match=message):
+        confirm_cases_wish(found)
+
+
+def test_many_cases_are_dealt_over_systems_types_and_regimes():
+    campaign = start_modality(*(breaks_now_and_then(share=1.0, seed=one) for one in (1, 2)), n=4, **NOISE)
+    advance_all(campaign)
+
+    chosen = chosen_cases(campaign, most=4)
+
+    assert len(cases_of(campaign)) == 8
+    cells = {(one.modality_run.sut_id, one.modality_run.stratum) for one in chosen}
+    assert len(cells) == len(chosen) == 4  # two systems, two scene types
+    assert [one.pk for one in chosen_cases(campaign, most=4)] == [one.pk for one in chosen]
