@@ -17,6 +17,7 @@ urlpatterns = [
     path(f"{SCOPE}reasons/", explain.explain_reasons, name="explain_reasons"),
     path(f"{SCOPE}sets/", explain.explain_sets, name="explain_sets"),
     path(f"{SCOPE}export/<slug:what>.<slug:fmt>", explain.explain_export, name="explain_export"),
+    path(f"{SCOPE}probe/", explain_actions.explain_probe, name="explain_probe"),
     path(f"{SCOPE}pairs/test/", explain_actions.explain_test_pair, name="explain_test_pair"),
     path(f"{SCOPE}coverage/fill/", explain_actions.explain_fill, name="explain_fill"),
 ]

@@ -153,6 +153,7 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "explain_reasons": READERS,
     "explain_sets": READERS,
     "explain_export": READERS,
+    "explain_probe": RESEARCHERS,
     "explain_test_pair": RESEARCHERS,
     "explain_fill": RESEARCHERS,
     # experiments, transfer matrices, reproductions

@@ -1,15 +1,86 @@
 """Follow-ups that an explanation proposes: four cells of a pair, and sets that fill gaps of coverage."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
+from searches.services.explain_concepts import replies
 from searches.services.explain_coverage import PlanWish, coverage_page
 from searches.services.explain_scopes import Scope
-from searches.services.explain_sets import Source
+from searches.services.explain_sets import Source, shown_sets
 from searches.services.follow_up_wishes import follow_up_config, interact_wish
 from searches.services.follow_ups import FollowUpWish, ItemWish
 from vlmlab.core.errors import VlmLabError
+from vlmlab.core.scenes.concepts import Key
+from vlmlab.core.verdicts.config import ProbeConfig
+from vlmlab.core.verdicts.probe import probe_settings
+from vlmlab.core.verdicts.regimes import recognise
 
 PURPOSE = "coverage"
+LEAST_REPLIES = 10  # replies from which the recognition of a concept is told
+
+
+@dataclass(frozen=True)
+class ProbeOffer:
+    """A probe that would tell the recognition of every concept that was shown.
+
+    Attributes:
+        keys: sets to probe, chosen one after the other for the concepts they hold.
+        concepts: concepts that they tell.
+        calls: answers it takes, with and without statements.
+    """
+
+    keys: tuple[Key, ...]
+    concepts: tuple[str, ...]
+    calls: int
+
+
+def probe_offer(scope: Scope) -> ProbeOffer:
+    """Return the probe of the concepts whose recognition is not told yet (three queries)."""
+    seen = recognise(one.said for one in replies(scope.follow_ups))
+    told = {concept for concept, one in seen.items() if one.replies >= LEAST_REPLIES}
+    shown = {one.key for one in shown_sets(scope) if scope.domain.is_compatible(one.key)}
+    wanted = [
+        one.id
+        for one in scope.domain.concepts
+        if one.id not in told and one.statement_true and one.statement_false
+    ]
+    keys = covering_sets(sorted(shown, key=lambda key: (len(key), key)), wanted)
+    held = {concept for key in keys for concept in key}
+    scenes = ProbeConfig().scenes
+    return ProbeOffer(keys, tuple(one for one in wanted if one in held), 2 * scenes * len(keys))
+
+
+def covering_sets(keys: Sequence[Key], wanted: Collection[str]) -> tuple[Key, ...]:
+    """Return sets that hold every wanted concept that any holds, chosen greedily, the first on ties."""
+    left, chosen = set(wanted), []
+    while keys:
+        best = max(keys, key=lambda key: len(left.intersection(key)))
+        if not left.intersection(best):
+            break
+        chosen.append(best)
+        left -= set(best)
+    return tuple(chosen)
+
+
+def concept_probe_wish(scope: Scope) -> FollowUpWish:
+    """Return the wish to ask what the system sees of the concepts whose recognition is not told yet.
+
+    Raises:
+        VlmLabError: it is told of all that were shown.
+    """
+    offer = probe_offer(scope)
+    if not offer.keys:
+        raise VlmLabError("The recognition of every concept that was shown is told already.")
+    campaign = scope.searches[-1].campaign
+    items = [ItemWish(key=key, settings=probe_settings(scope.domain, key)) for key in offer.keys]
+    return FollowUpWish(
+        kind="probe",
+        config=follow_up_config("probe", campaign),
+        domain_ref=campaign.domain_ref,
+        items=[(scope.sut, items)],
+        name=f"Recognition of concepts: {scope.title}"[:120],
+        follows=campaign,
+    )
 
 
 def four_cells_wish(scope: Scope, pair: Sequence[str]) -> FollowUpWish:

@@ -23,6 +23,7 @@ from searches.services.explain_exports import FORMATS, Choices, explain_table
 from searches.services.explain_pairs import pair_page
 from searches.services.explain_rows import row_lines, rows_with
 from searches.services.explain_scopes import Scope, find_scope
+from searches.services.explain_wishes import probe_offer
 from vlmlab.web.asked import asked_number, asked_slug
 from vlmlab.web.figures import Chart
 from vlmlab.web.streaming import stream_file
@@ -41,7 +42,8 @@ def explain_concepts(request: HttpRequest, scope: str, pk: int) -> HttpResponse:
     charts = [concept_charts.failure_chart(page, address=_address(found, form))] if page.lines else []
     if any(line.recognition.value is not None for line in page.lines):
         charts.append(concept_charts.recognition_chart(page, address=_address(found, form)))
-    return _render(request, found, form, tab="concepts", page=page, charts=charts)
+    offer = probe_offer(found)
+    return _render(request, found, form, tab="concepts", page=page, charts=charts, offer=offer)
 
 
 @require_safe

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from searches import launch
 from searches.forms.explain import CoverageForm
 from searches.models import User
-from searches.services.explain_wishes import coverage_wish, four_cells_wish
+from searches.services.explain_wishes import concept_probe_wish, coverage_wish, four_cells_wish
 from searches.views.explain import asked_scope
 from vlmlab.core.errors import VlmLabError
 
@@ -26,6 +26,18 @@ def explain_test_pair(request: HttpRequest, scope: str, pk: int) -> HttpResponse
     except VlmLabError as error:
         messages.error(request, f"{error.message} {error.hint}".strip())
         return redirect(f"{reverse('explain_pairs', args=[scope, pk])}?{found.query}")
+    return redirect(campaign)
+
+
+@require_POST
+def explain_probe(request: HttpRequest, scope: str, pk: int) -> HttpResponse:
+    """Start a recognition probe of the concepts whose recognition is not told yet."""
+    found = asked_scope(request, scope, pk)
+    try:
+        campaign = launch.start_follow_up(concept_probe_wish(found), by=cast(User, request.user))
+    except VlmLabError as error:
+        messages.error(request, f"{error.message} {error.hint}".strip())
+        return redirect(f"{reverse('explain_concepts', args=[scope, pk])}?{found.query}")
     return redirect(campaign)
 
 

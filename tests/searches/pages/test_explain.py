@@ -2,10 +2,11 @@
 
 import csv
 import json
+from urllib.parse import urljoin
 
 import pytest
 
-from searches.models import Finding, Sample, SceneFlag
+from searches.models import Campaign, Finding, Sample, SceneFlag
 from tests.factories import make_run, make_trial
 from tests.searches.explained import CHILD, CONE, EARLY, FOG, ask_fresh, follow_up, say, searched
 from vlmlab.web.roles import Role
@@ -123,6 +124,39 @@ def test_recognition_is_the_mean_of_both_kinds_of_statements():
     assert (lines[CONE].recognition.value, lines[FOG].recognition.value) == (1.0, 0.0)
     assert lines[CONE].recognition.replies == 10
     assert lines[CHILD].recognition.value is None
+
+
+def test_a_button_probes_the_concepts_whose_recognition_is_not_told():
+    run = searched()
+    fresh = ask_fresh(follow_up(run, "probe"), (CONE,), verdicts="FFFFFPPPPP")
+    say(fresh, right={CONE: True})
+    client = browser_of(Role.RESEARCHER)
+    offer = client.get(f"/explain/run/{run.pk}/").context["offer"]
+    assert (offer.keys, offer.concepts, offer.calls) == (((CHILD, FOG),), (CHILD, FOG), 40)
+
+    answer = client.post(f"/explain/run/{run.pk}/probe/")
+
+    campaign = Campaign.objects.exclude(pk=fresh.run.campaign_id).get(kind="probe")
+    assert answer.url == campaign.get_absolute_url()
+    assert [tuple(item.concepts) for item in campaign.items.all()] == [(CHILD, FOG)]
+
+
+def test_what_somebody_writes_into_an_address_breaks_no_page():
+    run = searched()
+    client = browser_of(Role.REVIEWER)
+
+    for tab, names in {
+        "": ("source", "least_sets", "reasoning"),
+        "coverage/": ("basis", "calls", "largest"),
+        "sets/": ("c", "page"),
+        f"../../campaign/{run.campaign_id}/": ("sut",),
+        f"../../system/{run.sut_id}/": ("domain",),
+        "../../": ("domain", "measure", "least_systems"),
+    }.items():
+        for name in names:
+            for value in ("-1", "9" * 40, "\x00", "٣", "nan", "<script>"):
+                address = urljoin(f"/explain/run/{run.pk}/", tab)
+                assert client.get(address, {name: value}).status_code in (200, 422), (address, name, value)
 
 
 def test_answers_behind_statements_are_in_no_failure_rate():
@@ -280,7 +314,7 @@ def test_there_are_no_other_files():
     assert page(f"/explain/run/{run.pk}/export/concepts.xls").status_code == 404
 
 
-QUERIES = {"": 8, "pairs/": 7, "answers/": 10, "attribution/": 8, "coverage/": 8, "reasons/": 8, "sets/": 7}
+QUERIES = {"": 11, "pairs/": 7, "answers/": 10, "attribution/": 8, "coverage/": 8, "reasons/": 8, "sets/": 7}
 
 
 @pytest.mark.parametrize("sets", [1, 3])
