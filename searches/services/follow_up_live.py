@@ -2,11 +2,11 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from searches.enums import CONCEPT_METHOD
+from searches.enums import CONCEPT_METHOD, KEY_SEPARATOR
 from searches.models import FollowUpItem, Sample, SearchRun
 from searches.services.domain_store import find_domain
 from searches.services.kept_searches import take_kept
@@ -16,6 +16,7 @@ from vlmlab.core.methods import METHODS, MethodEntry
 from vlmlab.core.revelio.evaluate import PreparedSample, SampleRecord, prepare_scene
 from vlmlab.core.revelio.types import Query, Verdict
 from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.core.scenes.scene import SceneSource
 from vlmlab.core.search import replay
 from vlmlab.core.suts.base import SutReply
@@ -31,6 +32,7 @@ from vlmlab.core.verdicts.queries import (
 )
 
 STATEMENTS = "statements"
+SHOWN_BEFORE = "The source gave a picture that the search was shown already: it is no fresh evidence."
 TrialKey = tuple[Key, str, str]
 """What tells the sets of a follow-up apart: concepts, block, variant."""
 
@@ -43,6 +45,7 @@ class LiveFollowUp:
         method: how replies are read: as in the search that is followed.
         items: their rows, in order, as they were last written.
         tallies: what the rows say of each set.
+        followed: the campaign whose suspects these are.
     """
 
     run_id: int
@@ -53,6 +56,8 @@ class LiveFollowUp:
     search: FollowUpSearch
     items: list[FollowUpItem]
     tallies: dict[TrialKey, Tally] = field(default_factory=dict)
+    followed: int | None = None
+    _shown_before: dict[Key, frozenset[str]] = field(default_factory=dict)
 
     def prepare(self, query: FreshQuery, *, source: SceneSource, run_seed: int) -> PreparedSample:
         """Make the scene and the question of a query.
@@ -61,7 +66,7 @@ class LiveFollowUp:
             SourceAwayError: no scene at all can be made now.
         """
         block = self.items[query.item].block
-        return prepare_scene(
+        sample = prepare_scene(
             Query(query.key, query.number),
             domain=self.domain,
             source=source,
@@ -70,6 +75,9 @@ class LiveFollowUp:
             ask_reason=self.config.ask_reason,
             with_statements=query.variant == STATEMENTS,
         )
+        if sample.scene is not None and sample.scene.image_sha256 in self._shown(query.key):
+            return replace(sample, scene=None, generation_error=SHOWN_BEFORE)
+        return sample
 
     def read(self, sample: PreparedSample, reply: SutReply) -> SampleRecord:
         """Judge the reply to a prepared query."""
@@ -94,6 +102,17 @@ class LiveFollowUp:
             batch = guessed.ask()
             found += batch
         return found[:count]
+
+    def _shown(self, key: Key) -> frozenset[str]:
+        """Return the pictures on which the search chose a set; only sources of photographs give one again."""
+        if self.followed is None or self.config.backend == EMBEDDED:
+            return frozenset()
+        if key not in self._shown_before:
+            rows = Sample.objects.filter(
+                run__campaign=self.followed, trial__key=KEY_SEPARATOR.join(key)
+            ).exclude(image_sha256="")
+            self._shown_before[key] = frozenset(rows.values_list("image_sha256", flat=True))
+        return self._shown_before[key]
 
     def _usual(self, query: FreshQuery) -> Verdict:
         tally = self.tallies.get(self.trial_key(query))
@@ -166,6 +185,7 @@ def _replayed(run: SearchRun) -> LiveFollowUp:
         config, items=[spec_of(item) for item in items], run_seed=run.run_seed
     )
     live = LiveFollowUp(run.pk, run.step, config, domain, METHODS[CONCEPT_METHOD], search, items)
+    live.followed = run.campaign.follows_id
     replay(search, _stored_batches(run, live))
     _read_tallies(run, live)
     return live

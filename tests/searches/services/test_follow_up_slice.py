@@ -3,6 +3,8 @@
 import pytest
 
 from searches.enums import RunState
+from searches.services.follow_up_live import live_follow_up
+from tests.doubles import FlatSceneSource
 from tests.searches.engine import advance, as_new_process, scripted
 from tests.searches.follow_up_engine import follow, follow_up_digest, suspects
 from vlmlab.core.verdicts.queries import fresh_scene_seed
@@ -129,3 +131,21 @@ def test_ending_early_leaves_open_items_undetermined_and_resuming_opens_them_aga
     advance(run)
 
     assert set(run.items.values_list("state", "reason")) == {("measured", "complete")}
+
+
+def test_a_photograph_that_the_search_was_shown_is_no_fresh_scene():
+    found = suspects()[:1]
+    run = follow(found, backend="photos", scenes=2).runs.get()
+    live = live_follow_up(run)
+    query, other = live.search.ask()[0], live.search.ask()[1]
+    source = FlatSceneSource()
+    shown = live.prepare(query, source=source, run_seed=run.run_seed).scene
+    again = live.prepare(other, source=source, run_seed=run.run_seed).scene
+    found[0].trial.samples.filter(number=0).update(image_sha256=shown.image_sha256)
+    live = live_follow_up(run)
+
+    first, second = (live.prepare(one, source=source, run_seed=run.run_seed) for one in (query, other))
+
+    assert first.scene is None
+    assert first.generation_error.startswith("The source gave a picture that the search was shown")
+    assert second.scene.image_sha256 == again.image_sha256
