@@ -146,7 +146,9 @@ class CellForm(forms.Form):
         }
 
 
-CellFormSet = formset_factory(CellForm, extra=0, min_num=1, max_num=MOST_CELLS, can_delete=True)
+CellFormSet = formset_factory(
+    CellForm, extra=0, min_num=1, max_num=MOST_CELLS, absolute_max=MOST_CELLS, can_delete=True
+)
 
 
 def cell_values(domain: Domain, cell: Mapping[str, Any]) -> dict[str, Any]:
