@@ -189,7 +189,6 @@ def _race_layout(race: Race, end: int, *, href: str) -> dict[str, Any]:
     return {
         "showlegend": False,
         "meta": {"href": href},
-        "height": 320,
         "margin": {"l": 68, "r": 116, "t": 14, "b": 44},
         "xaxis": {"title": {"text": "fresh scenes of the suspect"}, "range": [0, end * 1.03], "nticks": 8},
         "yaxis": {"title": {"text": "e-value"}, "range": [bottom, top], **_powers_of_ten(top)},

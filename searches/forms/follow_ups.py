@@ -11,14 +11,13 @@ from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.verdicts.config import FOLLOW_UP_CONFIGS, FollowUpConfig, FollowUpKind
 
-STARTED_HERE = (FollowUpName.CONFIRM, FollowUpName.ABLATE, FollowUpName.PROBE, FollowUpName.INTERACT)
-"""The kinds that start from findings; the others start from families, envelopes and matrices."""
+STARTED_HERE = (FollowUpName.CONFIRM, FollowUpName.ABLATE, FollowUpName.PROBE)
+"""The kinds that start from findings; the others start from pairs, families, envelopes and matrices."""
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "confirm": ("protocol", "max_samples", "fdr_level", "paper_samples", "paper_top"),
-    "ablate": ("pairs", "level", "margin", "reduces"),
+    "ablate": ("pairs", "level", "margin", "reduces", "reduce_scenes"),
     "probe": ("scenes",),
-    "interact": ("scenes", "level"),
 }
 FINE: Mapping[str, tuple[str, ...]] = {"confirm": ("later_share", "coverage", "futility")}
 BUDGET = ("inference_budget", "spend_cap_usd", "wall_clock_budget_s", "slots")

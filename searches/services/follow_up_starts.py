@@ -199,9 +199,9 @@ def _most(kind: str, size: int, values: Mapping[str, Any]) -> int:
     if kind == "confirm":
         return int(values["paper_samples"] if values["protocol"] == "paper" else values["max_samples"])
     if kind == "ablate":
-        drops = int(values["pairs"]) * (1 + size)
-        return drops + (int(values["pairs"]) * max(size - 1, 0) if values["reduces"] else 0)
-    return int(values["scenes"]) * (2 if kind == "probe" else 4)
+        smaller = max(2**size - 2 - size, 0) if values["reduces"] else 0
+        return int(values["pairs"]) * (1 + size) + int(values["reduce_scenes"]) * smaller
+    return 2 * int(values["scenes"])
 
 
 def _basis(kind: str, values: Mapping[str, Any]) -> str:
@@ -213,13 +213,13 @@ def _basis(kind: str, values: Mapping[str, Any]) -> str:
             "set without hope is given up"
         )
     if kind == "ablate":
-        more = ", and about as many again for the smallest set" if values["reduces"] else ""
+        more = ""
+        if values["reduces"]:
+            more = f", and up to {write_many(values['reduce_scenes'], 'scene')} for each smaller set"
         return (
             f"{write_many(values['pairs'], 'scene')} for the set and for each set with a concept less{more}"
         )
-    if kind == "probe":
-        return f"{write_many(values['scenes'], 'scene')} a set, each with and without statements"
-    return f"{write_many(values['scenes'], 'scene')} with neither, one, the other and both concepts"
+    return f"{write_many(values['scenes'], 'scene')} a set, each with and without statements"
 
 
 def _chosen(numbers: Sequence[str]) -> tuple[Finding, ...]:

@@ -106,7 +106,6 @@ def _context(form: FollowUpForm, source: starts.StartSource, data: QueryDict) ->
     others = [
         (kind.label, f"?{urlencode([('kind', kind.value), *kept])}", kind == form.kind)
         for kind in STARTED_HERE
-        if kind != FollowUpName.INTERACT
     ]
     return {
         "form": form,

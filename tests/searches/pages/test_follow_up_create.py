@@ -104,7 +104,11 @@ def test_the_form_narrows_what_is_looked_at(which, n):
     ("kind", "values", "most"),
     [
         ("confirm", FORM | {"protocol": "paper"}, 20),
-        ("ablate", {"pairs": "10", "level": "0.05", "margin": "0.1", "slots": "8"}, 30),
+        (
+            "ablate",
+            {"pairs": "10", "level": "0.05", "margin": "0.1", "reduce_scenes": "20", "slots": "8"},
+            30,
+        ),
         ("probe", {"scenes": "20", "slots": "8"}, 40),
     ],
 )
