@@ -28,7 +28,8 @@ def result_sentence(campaign: Campaign, config: FollowUpConfig, progress: Follow
     if not progress.n_settled:
         return f"Nothing of {write_many(n, 'item')} is settled yet."
     if not isinstance(config, ConfirmConfig):
-        return _counted_sentence(campaign.kind, progress)
+        is_of_cases = campaign.method == CASE_METHOD
+        return _cases_sentence(progress) if is_of_cases else _counted_sentence(campaign.kind, progress)
     if config.protocol == "paper":
         return _retest_sentence(campaign)
     found = counts.get("confirmed", 0)
@@ -56,6 +57,16 @@ def _counted_sentence(kind: str, progress: FollowUpProgress) -> str:
     left = f", {counts['']:,} still open" if counts.get("") else ""
     what = "pair" if kind == FollowUpName.INTERACT else "set"
     return f"Of {write_many(progress.n_items, what)} {', '.join(known)}{left}."
+
+
+def _cases_sentence(progress: FollowUpProgress) -> str:
+    """Return how systems answered test cases as they were; a case counts once for each system asked."""
+    counts = progress.by_state
+    fails, counted = counts.get("fails", 0), counts.get("fails", 0) + counts.get("holds", 0)
+    said = f"{fails:,} of {write_many(counted, 'case')} that count fail where they were asked"
+    others = (("ineligible", "not eligible"), ("undetermined", "without an answer"), ("", "still open"))
+    left = [f"{counts[state]:,} {words}" for state, words in others if counts.get(state)]
+    return f"{said}; {', '.join(left)}." if left else f"{said}."
 
 
 def _retest_sentence(campaign: Campaign) -> str:

@@ -176,6 +176,7 @@ def test_other_systems_are_asked_from_the_form_and_the_matrix_shows_who_fails():
 
     assert "Answers 18" in form  # two cases, three systems: clean, own input and a random strategy
     text = words(page)
+    assert "2 of 4 cases that count fail where they were asked; 2 not eligible." in text
     assert "Which cases fail elsewhere" in text
     assert "100 % (2/2)" in page
     assert "0 % (0/2)" in page
