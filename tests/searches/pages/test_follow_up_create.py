@@ -16,8 +16,10 @@ pytestmark = pytest.mark.django_db
 RESEARCHERS_MAY = {"": 302, "admin": 200, "researcher": 200, "reviewer": 403, "annotator": 403}
 FORM = {
     "kind": "confirm", "protocol": "sequential", "max_samples": "100", "fdr_level": "0.1",
-    "paper_samples": "20", "paper_top": "10", "later_share": "0.2", "coverage": "0.95", "futility": "0.05", "slots": "8",
+    "paper_samples": "20", "paper_top": "10", "later_share": "0.2", "coverage": "0.95",
+    "futility": "0.05", "slots": "8",
 }  # fmt: skip
+ABLATION = {"pairs": "10", "level": "0.05", "margin": "0.1", "reduce_scenes": "20", "slots": "8"}
 
 
 @pytest.fixture(autouse=True)
@@ -104,11 +106,8 @@ def test_the_form_narrows_what_is_looked_at(which, n):
     ("kind", "values", "most"),
     [
         ("confirm", FORM | {"protocol": "paper"}, 20),
-        (
-            "ablate",
-            {"pairs": "10", "level": "0.05", "margin": "0.1", "reduce_scenes": "20", "slots": "8"},
-            30,
-        ),
+        ("ablate", ABLATION, 30),
+        ("ablate", ABLATION | {"reduces": "on"}, 30),  # two concepts have no smaller set than the drops
         ("probe", {"scenes": "20", "slots": "8"}, 40),
     ],
 )
