@@ -2,6 +2,8 @@
 
 _PLACES = {"random": "at random", "warm-up": "in the warm-up", "level": "at level", "round": "in round"}
 
+_SEVERAL = frozenset({"fresh", "paired", "smaller", "inputs"})  # first words of stages that are many things
+
 
 def at_stage(stage: str) -> str:
     """Return a stage as it stands in a sentence: ``at level 2``, ``in round 14``, ``at random``."""
@@ -19,4 +21,5 @@ def stage_line(stage: str) -> str:
         return "Warm-up: the smallest sets come first."
     if name == "level":
         return f"Level {number}: sets of {number} concept{'' if number == '1' else 's'}."
-    return f"{stage[:1].upper()}{stage[1:]} begins."
+    verb = "begin" if name in _SEVERAL else "begins"
+    return f"{stage[:1].upper()}{stage[1:]} {verb}."
