@@ -58,7 +58,7 @@ def _heatmap(matrix: TransferMatrix, address: str) -> dict[str, Any]:
 
 def _layout(matrix: TransferMatrix) -> dict[str, Any]:
     return {
-        "height": 76 + 44 * len(matrix.sources),
+        "height": max(250, 76 + 44 * len(matrix.sources)),
         "margin": {"l": 170, "r": 32, "t": 36, "b": 24},
         "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}, "type": "category"},
         "yaxis": NAMED_AXIS | {"autorange": "reversed", "type": "category"},
