@@ -49,7 +49,8 @@ class EnvelopeForm(forms.Form):
         level = self.fields["level"]
         assert isinstance(level, forms.ChoiceField)
         if own not in LEVELS:
-            level.choices = [*level.choices, (own, write_percent(float(own)))]
+            known = [(value, write_percent(float(value))) for value in (*LEVELS, own)]
+            level.choices = known
 
 
 class EnvelopeEditor:
@@ -64,7 +65,7 @@ class EnvelopeEditor:
         self, data: QueryDict | None = None, *, initial: Mapping[str, Any] | None = None, ref: str = ""
     ) -> None:
         start = dict(initial or {})
-        facts = {name: start[name] for name in ("name", "level", "backend") if name in start}
+        facts: dict[str, Any] = {name: start[name] for name in ("name", "level", "backend") if name in start}
         facts |= {"domain": ref} if ref else {}
         self.do = data.get("do", "save") if data is not None else ""
         self.form = EnvelopeForm(data, initial=facts)

@@ -168,7 +168,7 @@ def regression_page(campaign: Campaign) -> RegressionPage:
     spec: Mapping[str, Any] = source.spec if source else {}
     runs = {run.sut_id: run for run in campaign.runs.select_related("sut")}
     suts = SutRecord.objects.in_bulk([pk for pk in (spec.get("baseline"), spec.get("candidate")) if pk])
-    old_run, new_run = (runs.get(spec.get(name)) for name in ("baseline", "candidate"))
+    old_run, new_run = (runs.get(spec.get(name, 0)) for name in ("baseline", "candidate"))
     config = RegressConfig.model_validate(campaign.config)
     is_final = all(run is not None and run.state in FINAL_STATES for run in (old_run, new_run))
     pairs = _paired_items(campaign, old_run, new_run)

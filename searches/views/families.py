@@ -179,7 +179,7 @@ def _new_form(pins: Pins, data: QueryDict | None = None) -> FamilyForm:
 
 def _typed_plan(data: QueryDict) -> dict[str, str]:
     """Return the plan that a form in the making sent to see its power."""
-    return {name: data[name] for name in ("scenes", "margin", "level") if name in data}
+    return {name: data.get(name, "") for name in ("scenes", "margin", "level") if name in data}
 
 
 def _pins(data: QueryDict) -> Pins:

@@ -93,7 +93,7 @@ def test_an_envelope_is_declared_in_the_form_and_changed_in_it():
         ({"includes": "Red light\nGreen light"}, "No valid set fits the cell", "includes"),
         ({"limit": "0"}, "greater than or equal to 0.001", "limit"),
         ({"limit": "0.001"}, "more than 20,000 scenes", "limit"),
-        ({"min_size": "3", "max_size": "2"}, "the largest set must not be smaller", "includes"),
+        ({"min_size": "3", "max_size": "2"}, "The largest set must not be smaller", "includes"),
         ({"sets": "Cone : none"}, "is not a weight", "sets"),
         ({"title": ""}, "This field is required.", "title"),
         ({"exposure": "inf"}, "Enter a number.", "exposure"),
