@@ -120,6 +120,15 @@ def test_an_item_that_could_still_be_decided_by_its_last_sample_ends_at_its_cap(
     assert (result.fails, result.samples) == (needed - 1, most)
 
 
+def test_a_batch_never_asks_beyond_the_most_scenes_of_a_set():
+    search = search_of(1, slots=8, max_samples=13, futility=0.0)
+
+    batches = play(search, with_letters(["PFFFFFFFFFFFFP"]))
+
+    assert [len(batch) for batch in batches] == [8, 5]
+    assert search.results()[0].samples == 13
+
+
 def test_a_picture_seen_before_is_no_evidence():
     search = search_of(1, slots=1)
 
