@@ -86,6 +86,18 @@ def test_an_envelope_is_declared_in_the_form_and_changed_in_it():
     assert [(cell.id, cell.limit) for cell in stored_of(envelope).cells] == [("near-obstacles", 0.02)]
 
 
+def test_what_a_file_says_and_the_form_does_not_show_stays_when_it_is_changed():
+    envelope = make_envelope(image_width=320, image_height=240, level=0.975)
+    values = form(row(0), domain=f"driving@{envelope.domain_version}", level="0.975")
+
+    changed = browser_of(Role.RESEARCHER).post("/cards/city-streets/edit/", values)
+
+    envelope.refresh_from_db()
+    stored = stored_of(envelope)
+    assert changed.status_code == 302
+    assert (stored.image_width, stored.image_height, stored.level) == (320, 240, 0.975)
+
+
 @pytest.mark.parametrize(
     ("values", "said", "place"),
     [
