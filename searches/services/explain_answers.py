@@ -17,7 +17,7 @@ from searches.services.explain_sets import (
     measured_sets,
     run_ids_of,
 )
-from searches.services.scene_flags import unflagged_samples
+from searches.services.scene_flags import flagged_samples
 from vlmlab.core.revelio.reason_words import REASON_TAGS, proposed_tags
 from vlmlab.core.verdicts.concept_rates import mean_rate
 from vlmlab.core.verdicts.regimes import MeanRate
@@ -187,8 +187,9 @@ def reason_page(scope: Scope, *, limit: int = REASONS_SHOWN) -> ReasonPage:
 
 def _outcomes(run_ids: Sequence[int]) -> dict[str, Counter[str]]:
     """Return expected answer -> outcome -> answers, without flagged scenes and primed questions."""
-    rows = unflagged_samples(Sample.objects.filter(run__in=run_ids, verdict__in=ANSWERED))
-    rows = rows.exclude(trial__variant=STATEMENTS).order_by()
+    answered = Sample.objects.filter(run__in=run_ids, verdict__in=ANSWERED)
+    flagged = flagged_samples(answered).values("pk")
+    rows = answered.exclude(pk__in=flagged).exclude(trial__variant=STATEMENTS).order_by()
     fields = ("expected_action", "verdict", "answer_status", "direction")
     found: dict[str, Counter[str]] = {}
     for action, verdict, status, direction, count in rows.values_list(*fields).annotate(n=Count("pk")):
