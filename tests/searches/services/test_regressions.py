@@ -10,7 +10,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from searches.enums import RunState
-from searches.models import FollowUpSource, RegressionFamily, Sample
+from searches.models import FollowUpItem, FollowUpSource, RegressionFamily, Sample
 from searches.services.families import (
     FamilyWish,
     archive_family,
@@ -24,10 +24,10 @@ from searches.services.regression_exports import regression_file
 from searches.services.regression_scenes import mode_scenes
 from searches.services.regression_settling import settle_regression
 from searches.services.regression_wishes import power_of, regression_wish
-from searches.services.regressions import regression_page
+from searches.services.regressions import letters_of, regression_page
 from searches.services.scene_flags import flag_sample
 from tests.factories import make_campaign, make_finding, make_run, make_sut, make_trial
-from tests.searches.gate_factory import SETS, make_confirmed, make_family, make_regression
+from tests.searches.gate_factory import SETS, fixed_numbers, make_confirmed, make_family, make_regression
 from vlmlab.core.errors import VlmLabError
 
 pytestmark = pytest.mark.django_db
@@ -129,6 +129,14 @@ def test_scenes_stand_side_by_side_and_those_that_differ_come_first():
         "differ", "both", "differ", "neither",
     ]  # fmt: skip
     assert mode_scenes(page, 1, which="all") is None
+
+
+def test_a_test_case_without_draws_is_one_pair_and_with_draws_the_draws_are_the_pairs():
+    exact = FollowUpItem(case_id=1, numbers={"parts": {"clean": "pass", "exact": "fail"}})
+    drawn = FollowUpItem(case_id=1, numbers={"parts": {"exact": "fail"}} | fixed_numbers("PF"))
+    unanswered = FollowUpItem(case_id=1, numbers={"parts": {"exact": "call_error"}})
+
+    assert [letters_of(one) for one in (exact, drawn, unanswered)] == [{0: "F"}, {0: "P", 1: "F"}, {}]
 
 
 # --- files ---------------------------------------------------------------------------------------------
