@@ -139,18 +139,21 @@ def follow_up_config(campaign: Campaign) -> FollowUpConfig:
         ) from error
 
 
-def follow_up_page(campaign: Campaign, *, page: str | None, state: str = "") -> FollowUpPage:
+def follow_up_page(
+    campaign: Campaign, *, page: str | None, state: str = "", progress: FollowUpProgress | None = None
+) -> FollowUpPage:
     """Return the page of a follow-up.
 
     Args:
         campaign: with what it follows.
         page: which fifty of its items.
-        state: only items of this state; "" for all.
+        state: only items of this state; "open" for those without one, "" for all.
+        progress: where it stands, if that was read already.
 
     Raises:
         ConfigError: this version does not understand its settings.
     """
-    config, progress = follow_up_config(campaign), follow_up_progress(campaign)
+    config, progress = follow_up_config(campaign), progress or follow_up_progress(campaign)
     rows = _items(campaign)
     if state in progress.by_state or state == "open":
         rows = rows.filter(state="" if state == "open" else state)

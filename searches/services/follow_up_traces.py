@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+from django.db.models import Case, When
+
 from searches.models import FollowUpItem
 from searches.services.follow_up_pages import FollowUpPage, follow_up_config, item_words
 from vlmlab.core.stats import confidence_sequence, log_bar
@@ -12,6 +14,7 @@ from vlmlab.core.verdicts.config import ConfirmConfig
 from vlmlab.core.verdicts.settling import family_level
 
 MOST_RACERS = 40
+MOST_READ = 200  # items hold their whole course: of more, confirmed and open ones are read first
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,10 @@ def race_of(page: FollowUpPage) -> Race | None:
     if not isinstance(config, ConfirmConfig) or config.protocol != "sequential":
         return None
     rows = FollowUpItem.objects.filter(campaign=page.campaign, n__gt=0)
+    n_asked = rows.count()
+    weight = Case(When(state="confirmed", then=0), When(state="", then=1), default=2)
     items = sorted(
-        rows.select_related("campaign", "case"),
+        rows.select_related("campaign", "case").order_by(weight, "-n")[:MOST_READ],
         key=lambda item: (-float(item.numbers.get("log_e") or 0.0), item.pk),
     )
     traces = [(item, _trace(item, config, with_intervals=False)) for item in items[:MOST_RACERS]]
@@ -100,7 +105,7 @@ def race_of(page: FollowUpPage) -> Race | None:
     return Race(
         campaign_id=page.campaign.pk,
         racers=racers,
-        n_asked=len(items),
+        n_asked=n_asked,
         log_alone=_bar(config, rejected=1),
         log_together=_bar(config, rejected=confirmed) if confirmed > 1 else None,
         n_confirmed=confirmed,

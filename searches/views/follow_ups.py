@@ -17,7 +17,13 @@ from searches.filters.follow_ups import FollowUpFilter
 from searches.models import Campaign, User
 from searches.services import exports, follow_up_exports, follow_up_lists, follow_up_pages
 from searches.services.follow_up_details import item_page, kind_parts
-from searches.services.follow_up_progress import cancel_follow_up, pause_follow_up, resumable_runs
+from searches.services.follow_up_progress import (
+    FollowUpProgress,
+    cancel_follow_up,
+    pause_follow_up,
+    resumable_runs,
+)
+from searches.services.follow_up_progress import follow_up_progress as progress_of
 from searches.services.follow_up_traces import race_of, trace_of
 from searches.services.set_pages import set_page
 from searches.views.sets import chosen_number, redrawn, shows_all
@@ -52,12 +58,12 @@ def follow_up_detail(request: HttpRequest, pk: int) -> HttpResponse:
 def follow_up_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the part of the page that changes; 304 while nothing did, 286 once nothing will."""
     campaign = _campaign(pk)
-    context = _context(request, campaign)
-    progress = context["page"].progress
+    progress = progress_of(campaign)
     etag = f'"{progress.etag}"'
     if request.headers.get("If-None-Match") == etag:
         response: HttpResponse = HttpResponseNotModified()
     else:
+        context = _context(request, campaign, progress)
         response = render(request, "searches/follow_up_progress.html", context)
         if progress.is_final:
             response.status_code = STOP_POLLING
@@ -142,9 +148,13 @@ def _campaign(pk: int) -> Campaign:
     return campaign
 
 
-def _context(request: HttpRequest, campaign: Campaign) -> dict[str, Any]:
+def _context(
+    request: HttpRequest, campaign: Campaign, progress: FollowUpProgress | None = None
+) -> dict[str, Any]:
     state = request.GET.get("state", "")
-    page = follow_up_pages.follow_up_page(campaign, page=request.GET.get("page"), state=state)
+    page = follow_up_pages.follow_up_page(
+        campaign, page=request.GET.get("page"), state=state, progress=progress
+    )
     race = race_of(page)
     return {
         "campaign": campaign,

@@ -18,6 +18,7 @@ from searches.forms.run import RaiseLimitForm
 from searches.models import SearchRun, User
 from searches.services import run_pages, runs
 from searches.services.finding_lists import run_findings, run_state_counts
+from searches.services.flag_lists import flagged_count
 from searches.services.follow_up_lists import follow_up_lines, follow_ups_of
 from searches.services.results import PFM_NOTE
 from vlmlab.core.errors import VlmLabError
@@ -173,6 +174,7 @@ def _page(run: SearchRun) -> dict[str, Any]:
         context |= {
             "findings": run_findings(run),
             "states": run_state_counts(run),
+            "n_flagged": flagged_count(run),
             "follow_ups": follow_up_lines(list(follow_ups_of(run.campaign)[:SHOWN_FOLLOW_UPS])),
         }
         if not context["comes_later"]:
