@@ -41,6 +41,8 @@ class LiveCases:
     Attributes:
         run_id: the run.
         step: as of which step.
+        kind: of the follow-up.
+        sut_id: the system that is asked.
         config: its settings.
         asking: how the system is asked.
         run_seed: the number all randomness of the run comes from.
@@ -53,6 +55,7 @@ class LiveCases:
     run_id: int
     step: int
     kind: str
+    sut_id: int
     config: FollowUpConfig
     asking: AskingParams
     run_seed: int
@@ -79,12 +82,13 @@ class LiveCases:
         """Return what an item can show; those of the last items are remembered."""
         found = self._inputs.pop(order, None)
         if found is None:
+            case = self.cases[order]
             found = CaseInputs(
-                self.cases[order],
+                case,
                 self.asking,
                 self.run_seed,
                 self.items[order].block,
-                is_fresh_call=self.kind == "confirm",
+                is_fresh_call=case.modality_run.sut_id == self.sut_id,  # what its search was told is known
             )
         self._inputs[order] = found
         while len(self._inputs) > KEPT_INPUTS:
@@ -164,7 +168,9 @@ def _replayed(run: SearchRun) -> LiveCases:
         )
     specs = [ItemSpec(item.order, item.block, settings=item.spec.get("settings", {})) for item in items]
     search = case_search(kind, config, items=specs, run_seed=run.run_seed)
-    live = LiveCases(run.pk, run.step, kind, config, asking_of(run.sut), run.run_seed, items, cases, search)
+    live = LiveCases(
+        run.pk, run.step, kind, run.sut_id, config, asking_of(run.sut), run.run_seed, items, cases, search
+    )
     replay(search, _batches(run, live))
     return live
 

@@ -158,3 +158,18 @@ def test_nothing_to_transfer_is_said_at_its_field(cases, suts, field):
         transfer_cases_wish(found, [never_breaks()][:suts])
 
     assert refused.value.field == field
+
+
+def test_the_system_on_which_a_case_was_found_is_asked_anew_and_not_its_cache(asked):
+    campaign = find_cases()
+    [case] = cases_of(campaign)
+    asked.clear()
+    follow_up = follow(transfer_cases_wish([case], [case.modality_run.sut], has_random=False))
+
+    advance_all(follow_up)
+
+    run = follow_up.runs.get()
+    exact = run.case_samples.get(number=number_of(Part.EXACT, 0))
+    clean = run.case_samples.get(number=number_of(Part.CLEAN, 0))
+    assert (clean.is_cached, exact.is_cached, len(asked)) == (True, False, 1)
+    assert run.items.get().state == "fails"
