@@ -13,6 +13,7 @@ from tests.searches.follow_up_factory import (
     make_follow_up_run,
     make_item,
 )
+from vlmlab.web.figures import validate_with_plotly
 from vlmlab.web.roles import Role
 
 from .people import browser_of, statuses
@@ -137,6 +138,7 @@ def test_the_race_has_a_mark_and_a_row_a_suspect_and_its_bars():
 
     chart = browser_of(Role.REVIEWER).get(f"/follow-ups/{campaign.pk}/").context["chart"]
 
+    validate_with_plotly(chart.spec)
     assert [(row[1], row[2]) for row in chart.rows] == [
         ("confirmed", 10), ("undetermined", 10), ("refuted", 10),
     ]  # fmt: skip
@@ -257,3 +259,17 @@ def test_a_re_test_as_published_gives_the_row_of_the_table():
         "Re-test as published: the mean failure rate of 3 sets is 52 %, standard deviation 33 points; "
         "1 of 3 fail in at least 80 % of the fresh scenes."
     )
+
+
+def test_a_run_says_how_far_its_findings_are_trusted_and_offers_to_confirm_them():
+    before = make_finished_run()
+    campaign = make_confirmation()
+    after = campaign.follows.runs.get()
+
+    pages = [text_of(f"/runs/{run.pk}/", Role.RESEARCHER) for run in (before, after)]
+
+    assert "2 suspects wait for fresh scenes." in pages[0]
+    assert f"/follow-ups/new/?kind=confirm&amp;run={before.pk}" in pages[0]
+    assert "1 confirmed, 1 refuted, 1 undetermined." in pages[1]
+    assert f'href="/follow-ups/{campaign.pk}/">{campaign.name}</a>' in pages[1]
+    assert "Confirm what was found" not in pages[1]
