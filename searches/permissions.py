@@ -173,6 +173,9 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
     "transfer_estimate": RESEARCHERS,
     "reproduce": READERS,
     "reproduce_detail": READERS,
+    # files for others
+    "campaign_report": READERS,
+    "disclosure": RESEARCHERS,
     # modality searches
     "modality_runs": READERS,
     "modality_run": READERS,

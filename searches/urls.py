@@ -69,4 +69,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("experiments/", include("searches.experiment_urls")),
     path("operators/", include("searches.operator_urls")),
     path("", include("searches.gate_urls")),
+    path("reports/", include("searches.report_urls")),
 ]

@@ -6,6 +6,7 @@ const libraries = new Map();
 const MAP_STYLE = "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53";
 
 function loadOnce(url) {
+  if (window.Plotly) return Promise.resolve(window.Plotly); // a report holds it
   if (!libraries.has(url)) {
     libraries.set(url, new Promise((resolve, reject) => {
       const placeholder = document.createElement("meta");
@@ -23,6 +24,8 @@ function loadOnce(url) {
 
 const themes = new Map();
 function loadThemes(url) {
+  const inside = document.getElementById("plot-themes");
+  if (inside) return Promise.resolve(JSON.parse(inside.textContent));
   if (!themes.has(url)) themes.set(url, fetch(url).then((reply) => reply.json()));
   return themes.get(url);
 }
@@ -96,8 +99,11 @@ const watcher = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "300px" });
 
+// A page that may be printed draws everything at once; others draw what comes into view.
 function drawAll(root) {
-  for (const frame of root.querySelectorAll("[data-plot]")) if (!frame.dataset.drawn) watcher.observe(frame);
+  const frames = [...root.querySelectorAll("[data-plot]")].filter((frame) => !frame.dataset.drawn);
+  if ("drawsAll" in document.body.dataset) for (const frame of frames) draw(frame);
+  else for (const frame of frames) watcher.observe(frame);
 }
 
 function saveFile(name, type, text) {

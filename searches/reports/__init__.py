@@ -1,0 +1,1 @@
+"""Reports: a campaign as one file that opens without a server."""
