@@ -115,6 +115,16 @@ class EnvelopeEditor:
             self.form.add_error(parts[0] if parts[0] in self.form.fields else None, str(error))
 
     @property
+    def first_problem(self) -> str:
+        """The first thing that is wrong and not only missing, with the title of its cell; "" for nothing."""
+        for cell in self.cells:
+            for found in cell.errors.as_data().values():
+                told = next((one for one in found if one.code != "required"), None)
+                if told is not None:
+                    return f"{cell['title'].value() or 'A cell'}: {' '.join(told.messages)}"
+        return ""
+
+    @property
     def has_errors(self) -> bool:
         """Whether something is wrong that a person must see."""
         return bool(self.form.errors) or any(one.errors for one in self.cells)

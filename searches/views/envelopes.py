@@ -168,7 +168,7 @@ def _preview(editor: EnvelopeEditor, envelope: Envelope | None = None) -> Any:
     else:
         stored = stored_or_none(editor) if editor.is_valid() else None
     if stored is None:
-        return None
+        return {"problem": editor.first_problem} if editor.first_problem else None
     try:
         return envelope_pages.preview_envelope(editor.domain, stored)
     except VlmLabError as error:
