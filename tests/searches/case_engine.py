@@ -34,8 +34,12 @@ def only(*kept: str) -> tuple[str, ...]:
     return tuple(name for name in (*IMAGE_OPERATORS, *TEXT_OPERATORS) if name not in kept)
 
 
-NOISE = {"excluded_operators": only("gaussian_noise"), "bisection_steps": 0, "slots": 4}
-STILL = {"excluded_operators": only("brightness", "contrast"), "bisection_steps": 0, "slots": 4}
+NOISE: dict[str, Any] = {"excluded_operators": only("gaussian_noise"), "bisection_steps": 0, "slots": 4}
+STILL: dict[str, Any] = {
+    "excluded_operators": only("brightness", "contrast"),
+    "bisection_steps": 0,
+    "slots": 4,
+}
 
 
 def find_cases(sut: SutRecord | None = None, *, n: int = 1, **config: Any) -> Campaign:
