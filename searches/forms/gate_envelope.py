@@ -67,7 +67,9 @@ class EnvelopeEditor:
         start = dict(initial or {})
         facts: dict[str, Any] = {name: start[name] for name in ("name", "level", "backend") if name in start}
         facts |= {"domain": ref} if ref else {}
-        self._kept = {name: start[name] for name in ("image_width", "image_height") if name in start}
+        self._kept: dict[str, Any] = {
+            name: start[name] for name in ("image_width", "image_height") if name in start
+        }
         self.do = data.get("do", "save") if data is not None else ""
         self.form = EnvelopeForm(data, initial=facts)
         self.domain = _domain(str(self.form["domain"].value() or ""), self.form)

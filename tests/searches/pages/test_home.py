@@ -173,7 +173,7 @@ def test_the_overview_asks_the_database_as_often_for_three_rows_as_for_one(rows,
         SpendDay.objects.create(sut=run.sut, day=timezone.now().date(), cost_usd=1.0)
     browser: Client = browser_of(Role.RESEARCHER)
 
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(19):
         page = browser.get("/")
 
     assert (page.status_code, len(page.context["overview"].runs)) == (200, rows)
@@ -190,7 +190,7 @@ def test_modality_campaigns_at_work_stand_first_on_the_overview(n_campaigns, dja
         make_grid(made, suts=[make_sut(f"sut-{number}")], ended=lambda place: Ending())
     browser: Client = browser_of(Role.REVIEWER)
 
-    with django_assert_num_queries(22):
+    with django_assert_num_queries(23):
         page = browser.get("/")
 
     shown = [line.campaign.name for line in page.context["overview"].profiles]
