@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from searches.enums import CASE_METHOD, FOLLOW_UP_METHOD, MODALITY_METHOD
 from searches.models import Campaign, SearchRun
-from searches.reports.document import Block, Facts, Section, Table, Text, json_words
+from searches.reports.document import Block, Facts, Section, Table, Text
 from searches.services.domain_store import find_domain
 from searches.services.live import config_of
 from searches.services.modality_plans import shell_command as modality_command
@@ -35,9 +36,7 @@ RUNS_SHOWN = 40
 
 def asked_section(campaign: Campaign, runs: Sequence[SearchRun]) -> Section:
     """Return what was asked of whom, when, with which settings and seeds, and what it cost."""
-    return Section(
-        "asked", "What was asked", [_about(campaign), _runs(runs), _systems(runs), _settings(campaign)]
-    )
+    return Section("asked", "What was asked", [_about(campaign), _runs(runs), _systems(runs)])
 
 
 def versions_section(campaign: Campaign, runs: Sequence[SearchRun]) -> Section:
@@ -50,6 +49,7 @@ def versions_section(campaign: Campaign, runs: Sequence[SearchRun]) -> Section:
             "maker of the pictures, above, are those that answered and drew."
         ),
         Facts(rows),
+        _settings(campaign),
     ]
     commands = repeat_commands(campaign, runs)
     if commands:
@@ -59,7 +59,7 @@ def versions_section(campaign: Campaign, runs: Sequence[SearchRun]) -> Section:
 
 
 def repeat_commands(campaign: Campaign, runs: Sequence[SearchRun]) -> list[str]:
-    """Return the commands that start the same runs with the same seeds; none for settings of other versions."""
+    """Return the commands that start the same runs with the same seeds; none where they cannot be told."""
     try:
         if campaign.method == MODALITY_METHOD and campaign.dataset is not None:
             plan = checked_settings(SeedPlan, campaign.plan)
@@ -172,12 +172,5 @@ def totals(runs: Sequence[SearchRun]) -> list[tuple[str, str]]:
     ]
 
 
-def settings_text(campaign: Campaign) -> str:
-    """Return the stored settings as JSON."""
-    return json_words(campaign.config)
-
-
-def _when(moment: object) -> str:
-    from datetime import datetime
-
-    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M %Z}" if isinstance(moment, datetime) else "–"
+def _when(moment: datetime | None) -> str:
+    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M %Z}" if moment else "–"

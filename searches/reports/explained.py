@@ -1,5 +1,7 @@
 """What explains the failures of one system, as sections of a report."""
 
+from dataclasses import replace
+
 from searches.charts.explain_answers import outcome_chart, waterfall_chart
 from searches.charts.explain_concepts import failure_chart, recognition_chart
 from searches.reports.document import Block, Figure, Section, Table, Text
@@ -61,7 +63,7 @@ def _coverage(scope: Scope) -> list[Block]:
     counts = Table(
         "coverage-states", "What was shown at all", ("Parts", "State", "Number", "Of", "Share"), rows,
         frozenset({2, 3, 4}),
-        note=f"{page.answers:,} answers on {page.sets:,} distinct sets, of {page.universe:,} that could be asked",
+        note=f"{page.answers:,} answers on {page.sets:,} distinct sets, of {page.universe:,} possible ones",
     )  # fmt: skip
     return [counts, _table(scope, "coverage")]
 
@@ -85,8 +87,6 @@ def _short(value: object) -> str | float | int | None:
 
 def _named(blocks: list[Block], scope: Scope) -> list[Block]:
     """Return the blocks with names that are unique where a report holds several systems."""
-    from dataclasses import replace
-
     slug = scope.sut.slug
     found: list[Block] = []
     for block in blocks:

@@ -1,4 +1,4 @@
-"""Findings in a report: a table of all, and a card with evidence and scenes for each, confirmed ones first."""
+"""Findings in a report: a table of all, and a card with evidence and scenes for each, confirmed first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,11 @@ from django.db.models import Case, IntegerField, Value, When
 
 from searches.enums import FindingState, Verdict
 from searches.models import Campaign, Finding, Note, Sample
-from searches.reports.document import Block, Card, Section, Table, Text
+from searches.reports.document import Block, Card, Picture, Section, Table, Text
 from searches.reports.pictures import PictureBox
 from searches.services.finding_lists import stops_early
 from searches.services.finding_trails import Drop, FindingTrail, finding_trail
+from searches.services.follow_up_families import campaigns_below
 from vlmlab.core.errors import ConceptError
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.web.domains import known_domain
@@ -184,8 +185,6 @@ def found_words(finding: Finding) -> str:
 
 def campaign_below(root: Campaign) -> list[Campaign]:
     """Return the follow-ups of a campaign and theirs, oldest first."""
-    from searches.services.follow_up_families import campaigns_below
-
     numbers = [pk for pk in campaigns_below(root) if pk != root.pk]
     return list(Campaign.objects.filter(pk__in=numbers).select_related("follows").order_by("pk"))
 
@@ -248,15 +247,15 @@ def _recognition(finding: Finding, trail: FindingTrail) -> list[Table]:
     ]
 
 
-def _pictures(trail: FindingTrail, box: PictureBox) -> list[object]:
+def _pictures(trail: FindingTrail, box: PictureBox) -> list[Picture]:
     found = []
     for sample, label in _shown(trail):
         is_wrong = sample.verdict == Verdict.FAIL
         said = sample.answered_action or sample.letter or sample.answer_status or "no answer"
         domain_ref = sample.trial.run.campaign.domain_ref
         caption = (
-            f"{label}, scene {sample.number + 1}: expected {action_label(domain_ref, sample.expected_action)}, "
-            f"said {action_label(domain_ref, said)}"
+            f"{label}, scene {sample.number + 1}: expected "
+            f"{action_label(domain_ref, sample.expected_action)}, said {action_label(domain_ref, said)}"
         )
         words = f"Scene of {set_words(sample.trial.concepts, domain_ref)}"
         found.append(

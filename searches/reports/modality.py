@@ -22,6 +22,7 @@ from searches.services.modality_profiles import (
 )
 from searches.services.modality_tables import Choice, PairCell, TableRow
 from searches.services.strategy_bars import strategy_bars
+from vlmlab.web.figures import Chart
 from vlmlab.web.numbers import write_many, write_p_value, write_percent
 
 MOST_CARDS = 12
@@ -87,7 +88,7 @@ def _seeds(page: ProfilePage) -> str:
     )
 
 
-def _charts(page: ProfilePage) -> list:  # type: ignore[type-arg]  # of Chart
+def _charts(page: ProfilePage) -> list[Chart]:
     source, criterion, budget = page.source, page.choice.criterion, page.config.perturbation_budget
     return [
         asr_chart(source, criterion),

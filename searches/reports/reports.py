@@ -14,6 +14,7 @@ from searches.reports.html import report_pieces
 from searches.reports.modality import cases_section, profile_sections
 from searches.reports.pictures import PictureBox
 from searches.services.explain_scopes import find_scope
+from searches.services.results import PFM_NOTE
 from searches.services.run_pages import cached_metrics, run_curves
 from vlmlab.core.errors import ConfigError
 from vlmlab.web.numbers import write_decimals, write_many, write_percent
@@ -135,10 +136,10 @@ def _search(campaign: Campaign, runs: Sequence[SearchRun]) -> Section:
         ),
         rows,
         frozenset({0, 6, 7}),
-        note="PFM: failing of decided sets; MFR: mean failure rate of failing sets; Div: mean distance of failing sets",
+        note="PFM: failing of decided sets; MFR: mean rate of failing sets; Div: mean distance of failing sets",
     )
     chart = convergence_chart(curves, budget=budget)
-    blocks: list[Block] = [Figure(chart), table]
+    blocks: list[Block] = [Figure(chart), table, Text(PFM_NOTE, is_muted=True)]
     return Section("search", "The search", blocks)
 
 

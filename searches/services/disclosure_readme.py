@@ -1,33 +1,24 @@
 """What the receiver of a disclosure package reads first."""
 
-from typing import Protocol
+from collections.abc import Sequence
 
 from searches.models import SutRecord
 from vlmlab import __version__
 from vlmlab.web.numbers import write_many
 
 
-class Wished(Protocol):
-    """What of a wish the text needs."""
-
-    @property
-    def states(self) -> tuple[str, ...]: ...
-    @property
-    def contact(self) -> str: ...
-    @property
-    def pictures(self) -> bool: ...
-
-
-def readme(sut: SutRecord, wish: Wished, *, findings: int, cases: int) -> str:
+def readme(
+    sut: SutRecord, *, findings: int, cases: int, states: Sequence[str], contact: str, has_pictures: bool
+) -> str:
     """Return the text that explains a package to somebody who does not know this lab."""
-    contact = wish.contact.strip() or "Nobody is named in this package; answer to whoever sent it."
-    left = "" if wish.pictures else "The pictures were left out; their seeds are in the files.\n"
+    contact = contact.strip() or "Nobody is named in this package; answer to whoever sent it."
+    left = "" if has_pictures else "The pictures were left out; their seeds are in the files.\n"
     return TEXT.format(
         name=sut.name,
         version=__version__,
         findings=write_many(findings, "finding"),
         cases=write_many(cases, "test case"),
-        states=", ".join(wish.states),
+        states=", ".join(states),
         contact=contact,
         left=left,
     )
@@ -62,7 +53,7 @@ of the domain. Sets that are not named were not shown to be safe.
 Files
 about.json      what was searched: versions, settings, seeds, fingerprints
 findings.csv    a line a finding
-findings/       a file a finding: counts, follow-ups, and up to 40 scenes with prompt, options, answer, verdict
+findings/       a file a finding: counts, follow-ups, and up to 40 scenes with prompt, options, answer
 cases/          a file a test case: perturbations with their severities, prompts, answers, boxes
 domains/        concepts and answers that the files name
 pictures/       PNG files by the SHA-256 that the other files name

@@ -1,4 +1,4 @@
-"""A package for the maker of a system: what was confirmed of it, with pictures, prompts, answers and method."""
+"""A package for the maker of a system: what was confirmed, with pictures, prompts, answers and method."""
 
 import csv
 import io
@@ -21,7 +21,6 @@ from vlmlab import __version__
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.replies.version import READER_VERSION
 from vlmlab.web.evidence import set_words
-from vlmlab.web.numbers import write_many
 from vlmlab.web.secrets_seen import without_secrets
 from vlmlab.web.zip_streams import PIECE_BYTES, zip_pieces
 
@@ -110,7 +109,15 @@ def disclosure_zip(sut: SutRecord, wish: DisclosureWish) -> Iterator[bytes]:
 def _members(
     sut: SutRecord, wish: DisclosureWish, findings: Sequence[Finding], cases: Sequence[ModalityCase]
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
-    yield "README.txt", [_clean(readme(sut, wish, findings=len(findings), cases=len(cases))).encode()]
+    text = readme(
+        sut,
+        findings=len(findings),
+        cases=len(cases),
+        states=wish.states,
+        contact=wish.contact,
+        has_pictures=wish.pictures,
+    )
+    yield "README.txt", [without_secrets(text).encode()]
     yield "about.json", [_json(_about(sut, wish, findings, cases))]
     yield "findings.csv", [_findings_csv(findings)]
     pictures: dict[str, None] = {}
@@ -278,16 +285,12 @@ def _findings_csv(findings: Sequence[Finding]) -> bytes:
     writer = csv.writer(text)
     writer.writerow(FINDING_COLUMNS)
     writer.writerows([safe_cell(value) for value in _finding_row(one)] for one in findings)
-    return _clean(text.getvalue()).encode()
+    return without_secrets(text.getvalue()).encode()
 
 
 def _json(content: Any) -> bytes:
     text = json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n"
     return without_secrets(text, written_as=lambda secret: json.dumps(secret)[1:-1]).encode()
-
-
-def _clean(text: str) -> str:
-    return without_secrets(text)
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
@@ -303,8 +306,3 @@ def _all_cases(sut: SutRecord) -> Any:
 
 def _counts(rows: Any) -> dict[str, int]:
     return dict(rows.order_by().values_list("state").annotate(n=Count("pk")))
-
-
-def offer_words(offer: DisclosureOffer) -> str:
-    """Return what a package would hold, in words."""
-    return f"{write_many(offer.findings, 'finding')} and {write_many(offer.cases, 'test case')}"

@@ -10,6 +10,7 @@ from searches.models import Campaign, Dataset, SearchRun
 from searches.services.datasets import find_dataset
 from searches.services.sample_calibration import dump_calibration
 from searches.services.sample_data import FOLDER, dump_run
+from searches.services.sample_follow_ups import FOLLOW_UP_FOLDER, dump_follow_ups
 from searches.services.sample_modality import PROFILE_FOLDER, dump_campaign
 from searches.services.sample_seeds import SEED_FOLDER, dump_seeds
 from searches.services.shell_suts import find_sut
@@ -23,7 +24,7 @@ class Command(BaseCommand):
 
     help = (
         "Write a finished run with its pictures, the newest calibration of a system, a dataset drawn from "
-        "scenes, or a finished modality campaign as sample data."
+        "scenes, the follow-ups of a run, or a finished modality campaign as sample data."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -34,6 +35,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--seeds", metavar="SLUG", help="dataset that is written as the seed images")
         parser.add_argument("--campaign", type=int, help="number of the modality campaign that is written")
+        parser.add_argument("--follow-ups", type=int, help="number of the run whose follow-ups are written")
         parser.add_argument("--slug", default="profile", help="folder of that campaign (profile)")
         parser.add_argument("--pictures", type=int, default=40, help="most pictures to ship (40)")
         parser.add_argument("--name", default="", help="a new name for its campaign")
@@ -46,6 +48,7 @@ class Command(BaseCommand):
         calibration: str | None,
         seeds: str | None,
         campaign: int | None,
+        follow_ups: int | None,
         slug: str,
         pictures: int,
         name: str,
@@ -53,9 +56,10 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         """Write the fixture and say how large it is."""
-        if run is None and calibration is None and seeds is None and campaign is None:
+        if all(one is None for one in (run, calibration, seeds, campaign, follow_ups)):
             raise CommandError(
-                "Give the number of a run, --calibration SLUG, --seeds SLUG or --campaign NUMBER.",
+                "Give the number of a run, --calibration SLUG, --seeds SLUG, --campaign NUMBER or "
+                "--follow-ups RUN.",
                 returncode=USAGE_ERROR,
             )
         try:
@@ -66,6 +70,9 @@ class Command(BaseCommand):
             if campaign is not None:
                 target = folder / PROFILE_FOLDER.name / slug
                 dump_campaign(_campaign(campaign, name), folder=target, pictures=pictures)
+            if follow_ups is not None:
+                target = folder / FOLLOW_UP_FOLDER.name
+                dump_follow_ups(_run(follow_ups, ""), folder=target, pictures=pictures)
             if run is not None:
                 dump_run(_run(run, name), folder=folder, pictures=pictures)
         except VlmLabError as error:
