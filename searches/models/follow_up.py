@@ -211,7 +211,7 @@ class Canary(models.Model):
 
 
 class Envelope(models.Model):
-    """A declared operating envelope: cells, weights, limits, requirements (the core's ``EnvelopeSpec``)."""
+    """A declared operating envelope: cells, limits, confidence, kind of picture (``StoredEnvelope``)."""
 
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=64, unique=True)
