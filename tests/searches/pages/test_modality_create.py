@@ -338,7 +338,7 @@ def test_a_campaign_that_does_not_exist_cannot_be_copied():
 
 def test_starting_wakes_each_queue_once(dataset, monkeypatch, django_capture_on_commit_callbacks):
     woken = []
-    monkeypatch.setattr("searches.launch.wake_up", lambda queue: woken.append(queue) or True)
+    monkeypatch.setattr("searches.launch.waking.wake_up", lambda queue: woken.append(queue) or True)
     suts = [make_sut(queue="gpu"), make_sut(queue="cpu")]
 
     with django_capture_on_commit_callbacks(execute=True):
