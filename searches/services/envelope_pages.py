@@ -107,7 +107,9 @@ def preview_envelope(domain: Domain, stored: StoredEnvelope) -> EnvelopePreview:
 
 def listed_envelopes(*, with_archived: bool = False) -> QuerySet[Envelope]:
     """Return envelopes with the number of their cards."""
-    rows = Envelope.objects.order_by("name").annotate(n_cards=Count("follow_ups__campaign__runs", distinct=True))
+    rows = Envelope.objects.order_by("name").annotate(
+        n_cards=Count("follow_ups__campaign__runs", distinct=True)
+    )
     return rows if with_archived else rows.filter(is_archived=False)
 
 

@@ -1,4 +1,4 @@
-"""What tests of follow-ups of test cases share: systems that break, cases found on them, a digest of a run."""
+"""What tests of follow-ups of test cases share: systems that break, cases found on them, a digest of runs."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What tests of the engine of follow-ups share: suspects of a careless system, and small follow-ups of them."""
+"""What tests of the engine of follow-ups share: suspects of a careless system, small follow-ups."""
 
 import hashlib
 import json

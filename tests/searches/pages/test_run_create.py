@@ -90,8 +90,8 @@ def test_two_systems_make_two_runs_of_one_campaign():
     ("field", "value"),
     [
         ("inference_budget", 0), ("failure_rate_threshold", 1.5), ("samples_per_set", 101),
-        ("max_set_size", 6),
-        ("slots", 0), ("spend_cap_usd", 0), ("beam_width", "many"), ("warm_start_share", 1.5), ("run_seed", -1),
+        ("max_set_size", 6), ("run_seed", -1),
+        ("slots", 0), ("spend_cap_usd", 0), ("beam_width", "many"), ("warm_start_share", 1.5),
         ("algorithm", "magic"), ("image_size", "9x9"), ("domain", "moon"), ("keep_probability", -0.1),
     ],
 )  # fmt: skip

@@ -92,7 +92,9 @@ def test_a_run_paused_in_its_batch_is_let_go_when_the_batch_is_written(monkeypat
 def test_a_batch_that_finds_no_room_on_the_disk_is_not_paid_twice(monkeypatch):
     run = start_run(scripted(price_usd=0.01), inference_budget=8)
     with monkeypatch.context() as patch:
-        patch.setattr("searches.services.scene_slice.keep_pictures", _raise(StorageError("The disk is full.")))
+        patch.setattr(
+            "searches.services.scene_slice.keep_pictures", _raise(StorageError("The disk is full."))
+        )
         advance(run)
     assert (run.state, run.step, run.n_calls, CachedReply.objects.count()) == (RunState.PAUSED, 0, 8, 8)
 
