@@ -31,7 +31,7 @@ METHOD_WORDS: Mapping[str, str] = {
     FOLLOW_UP_METHOD: "follow-up of concept sets",
     CASE_METHOD: "follow-up of test cases",
 }
-RUNS_SHOWN = 40
+RUNS_SHOWN = 12
 
 
 def asked_section(campaign: Campaign, runs: Sequence[SearchRun]) -> Section:

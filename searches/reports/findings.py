@@ -82,8 +82,9 @@ def findings_table(findings: Sequence[Finding]) -> Table:
     """Return a row a finding."""
     rows = [
         (
-            one.pk, words_of(one), one.get_state_display(), one.sut.name, action_label(one.domain_ref, one.expected_action),
-            fresh_words(one), interval_words(one), found_words(one), one.get_minimality_display() or "not tested",
+            one.pk, words_of(one), one.get_state_display(), one.sut.name,
+            action_label(one.domain_ref, one.expected_action), fresh_words(one), interval_words(one),
+            found_words(one), one.get_minimality_display() or "not tested",
         )
         for one in findings
     ]  # fmt: skip

@@ -89,10 +89,10 @@ def _section(campaign: Campaign) -> Section:
 
 
 def _spent(page: FollowUpPage) -> str:
-    runs = page.progress.runs
     parts = [
-        f"{run.sut.name}: {write_many(run.n_observations, 'answer')}, run seed {run.run_seed}, cost {cost_words(run)}"
-        for run in (getattr(one, "run", one) for one in runs)
+        f"{run.sut.name}: {write_many(run.n_observations, 'answer')}, run seed {run.run_seed}, "
+        f"cost {cost_words(run)}"
+        for run in page.progress.runs
     ]
     return "; ".join(parts) + "."
 

@@ -79,12 +79,12 @@ def _profile(campaign: Campaign, offer: CampaignOffer, slug: str) -> Section:
 
 def _seeds(page: ProfilePage) -> str:
     facts = page.facts
+    if not facts.ended:
+        return "No run has ended."
     return (
         f"{facts.eligible:,} of {write_many(facts.total, 'seed image')} are eligible; on the others the clean "
-        f"answer is wrong already, and they are in no rate. {write_percent(facts.with_boxes / facts.ended)} of "
-        f"{write_many(facts.ended, 'ended run')} end with boxes."
-        if facts.ended
-        else "No run has ended."
+        "answer is wrong already, and they are in no rate. "
+        f"{write_percent(facts.with_boxes / facts.ended)} of {write_many(facts.ended, 'run')} end with boxes."
     )
 
 
@@ -171,7 +171,7 @@ def _card(case: ModalityCase, box: PictureBox, showing: Showing) -> Card:
     texts = [
         ("Prompt before", clean.prompt if clean else ""), ("Prompt", case.prompt),
         ("Answer before", clean.raw_text if clean else ""), ("Answer", case.raw_text),
-        ("Boxes", json_words({"truth": case.truth, "answered": case.boxes, "size": case.generator.get("size")})),
+        ("Boxes", json_words({"truth": case.truth, "answered": case.boxes})),
     ]  # fmt: skip
     if showing.notes:
         rows = Note.objects.filter(case=case).select_related("author").order_by("pk")
@@ -182,7 +182,7 @@ def _card(case: ModalityCase, box: PictureBox, showing: Showing) -> Card:
         title=f"Case {case.pk}: {label}",
         state=case.get_state_display(),
         tone=TONES.get(case.state, ""),
-        sentence=f"{case.get_status_display()}, IoU {case.iou:.3f} with the moved truth; SWTD {case.swtd:.3f}.",
+        sentence=f"{case.get_status_display()}, IoU {case.iou:.3f} (moved truth), SWTD {case.swtd:.3f}.",
         facts=[
             ("System", run.sut.name), ("Scene type", run.stratum or "–"), ("Run", str(run.run_id)),
             ("Run seed", str(run.run.run_seed)), ("Status", case.get_triage_display()),

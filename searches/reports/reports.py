@@ -116,7 +116,8 @@ def _search(campaign: Campaign, runs: Sequence[SearchRun]) -> Section:
         found = cached_metrics(run)
         rows.append(
             (
-                run.pk, run.sut.name, write_percent(found.pfm.value), f"{found.pfm.numerator} of {found.pfm.denominator}",
+                run.pk, run.sut.name, write_percent(found.pfm.value),
+                f"{found.pfm.numerator} of {found.pfm.denominator}",
                 write_percent(found.mfr.value) if found.mfr else "–", write_decimals(found.diversity, 3),
                 found.minimal_modes, found.parked,
             )
@@ -136,7 +137,7 @@ def _search(campaign: Campaign, runs: Sequence[SearchRun]) -> Section:
         ),
         rows,
         frozenset({0, 6, 7}),
-        note="PFM: failing of decided sets; MFR: mean rate of failing sets; Div: mean distance of failing sets",
+        note="PFM: failing of decided sets; MFR: mean rate of failing sets; Div: their mean distance",
     )
     chart = convergence_chart(curves, budget=budget)
     blocks: list[Block] = [Figure(chart), table, Text(PFM_NOTE, is_muted=True)]

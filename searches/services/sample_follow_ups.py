@@ -36,8 +36,8 @@ WRITTEN_AT_ONCE = 500
 LEFT_OUT = frozenset(
     {
         "id", "run", "trial", "sut", "campaign", "created_by", "cloned_from", "owner", "created_at",
-        "follows", "dataset", "experiment", "finding", "case", "member", "covered_by", "request_key", "lease_expires",
-        "dispatched_at",
+        "follows", "dataset", "experiment", "finding", "case", "member", "covered_by", "request_key",
+        "lease_expires", "dispatched_at",
     }
 )  # fmt: skip
 SETTLED = frozenset(field.name for field in Settled._meta.get_fields()) | {"minimality", "necessity"}

@@ -24,9 +24,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument(
-            "--campaign", type=int, required=True, metavar="NUMBER", help="number of the campaign"
-        )
+        parser.add_argument("--campaign", type=int, required=True, metavar="NUMBER", help="its number")
         parser.add_argument(
             "--out", required=True, metavar="FILE", help="where it is written; - for the screen"
         )
