@@ -33,7 +33,10 @@ PROTOCOLS = {
 
 
 class FollowUpForm(forms.Form):
-    """Settings of one kind of follow-up; ``cleaned_data["values"]`` holds them by name."""
+    """Settings of one kind of follow-up; ``cleaned_data["values"]`` holds them by name.
+
+    ``fixed`` are those that an earlier one has decided: they are shown, and nobody can change them.
+    """
 
     name = forms.CharField(
         label="Name", max_length=120, required=False, help_text="Left empty, it says what is looked at."
@@ -45,7 +48,14 @@ class FollowUpForm(forms.Form):
         help_text="Its answers then say nothing about the system that the search asked.",
     )
 
-    def __init__(self, *args: Any, kind: str, has_choice: bool, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        kind: str,
+        has_choice: bool,
+        fixed: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.kind = kind
         config_type = FOLLOW_UP_CONFIGS[cast(FollowUpKind, kind)]
@@ -59,6 +69,10 @@ class FollowUpForm(forms.Form):
                     help_text=str(field.help_text),
                 )
             self.fields[name] = field
+            if fixed and name in fixed:
+                field.disabled, field.initial = True, fixed[name]
+                field.help_text = "As in the first confirmation of this search: they share one error rate."
+                self.initial[name] = fixed[name]
         if has_choice:
             self.fields["which"] = forms.ChoiceField(label="Which", choices=WHICH, widget=forms.RadioSelect)
             self.fields["top"] = forms.IntegerField(

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from searches.enums import CASE_METHOD, FindingState, FollowUpName
 from searches.models import Campaign, FamilyMember, FollowUpItem, ModalityCase, RegressionFamily, SutRecord
 from searches.services.case_choices import DEFAULT_MOST, chosen_cases
+from searches.services.follow_up_families import family_place, placed
 from searches.services.follow_ups import MAX_NAME, FollowUpWish, ItemWish
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import VlmLabError
@@ -58,21 +59,16 @@ def confirm_cases_wish(
         campaign = _only_campaign(cases)
         _check_open(cases)
     slots = int(campaign.config.get("slots", ConfirmConfig().slots))
-    settings = {"slots": slots, "family_size": len(cases)} | dict(values or {})
+    settings = {"slots": slots} | dict(values or {})
     if settings.get("protocol", "sequential") != "sequential":
         raise VlmLabError(
             "Test cases are confirmed sequentially; the paper's re-test is one of concept sets.",
             field="protocol",
         )
-    start = 0
-    if not is_family:
-        before, found = _later_so_far(campaign)
-        start = before + 1
-        settings |= {"later_index": start, "later_discoveries": found}
     config = checked_settings(ConfirmConfig, settings)
-    places: dict[int, dict[str, Any]] = {}
-    for index, case in enumerate(cases):
-        places[case.pk] = {"criterion": criterion.value} | ({"place": start + index} if start else {})
+    place = family_place(campaign, len(cases), method=CASE_METHOD, is_later=not is_family)
+    config = placed(config, place)  # taken again, with nobody else, when it is stored
+    places = {case.pk: {"criterion": criterion.value} for case in cases}
     return FollowUpWish(
         kind="confirm",
         config=config,
@@ -234,14 +230,6 @@ def _check_open(cases: Sequence[ModalityCase]) -> None:
     pk = waiting.values_list("case_id", flat=True).first()
     if pk is not None:
         raise VlmLabError(f"Case {pk} is being confirmed already.", hint="Open the follow-up to see it.")
-
-
-def _later_so_far(campaign: Campaign) -> tuple[int, int]:
-    """Return how many later suspects of a campaign there were, and how many of them were confirmed."""
-    later = FollowUpItem.objects.filter(
-        campaign__follows=campaign, campaign__method=CASE_METHOD, campaign__kind=FollowUpName.CONFIRM
-    ).exclude(campaign__config__later_index=None)
-    return later.count(), later.filter(state=FindingState.CONFIRMED).count()
 
 
 def _by_own_system(

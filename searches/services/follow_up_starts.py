@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from searches.enums import CONCEPT_METHOD, FindingState, Minimality
 from searches.models import Campaign, Finding, SearchRun, SutRecord
 from searches.services.estimates import cost_each, round_duration
+from searches.services.follow_up_families import fixed_levels, root_of
 from searches.services.set_settings import SetSettings, set_settings
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.web.asked import asked_number
@@ -37,6 +38,11 @@ class StartSource:
     def n_suspected(self) -> int:
         """Findings that no fresh scene has settled."""
         return sum(finding.state == FindingState.SUSPECTED for finding in self.findings)
+
+    @property
+    def fixed_levels(self) -> dict[str, float]:
+        """The error rate that confirmations of the search are held to, once one was started."""
+        return fixed_levels(root_of(self.campaign)) if self.campaign is not None else {}
 
 
 @dataclass(frozen=True)

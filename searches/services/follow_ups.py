@@ -15,6 +15,7 @@ from searches.services.audit import record
 from searches.services.domain_store import keep_domain
 from searches.services.follow_up_checks import checked_domain_of
 from searches.services.follow_up_families import (
+    LEVELS,
     SET_WHEN_STORED,
     FamilyPlace,
     family_place,
@@ -55,7 +56,7 @@ def create_follow_up(wish: FollowUpWish, *, by: User | None) -> Campaign:
             or the first questions do not fit into a spending limit.
     """
     domain = checked_domain_of(wish)
-    if wish.kind == "confirm" and wish.method == FOLLOW_UP_METHOD:
+    if wish.kind == "confirm":
         wish = _in_family(wish)
     campaign = Campaign.objects.create(
         name=wish.title,
@@ -119,7 +120,8 @@ def just_started(wish: FollowUpWish, *, by: User | None) -> Campaign | None:
 
 
 def _comparable(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in config.items() if name not in SET_WHEN_STORED}
+    fixed = {*SET_WHEN_STORED, *LEVELS}  # a later confirmation has those of the first
+    return {name: value for name, value in config.items() if name not in fixed}
 
 
 def _in_family(wish: FollowUpWish) -> FollowUpWish:
@@ -134,7 +136,10 @@ def _in_family(wish: FollowUpWish) -> FollowUpWish:
     if wish.follows is not None:
         hold_family(wish.follows)
     n_items = sum(len(wishes) for _, wishes in wish.items)
-    place = family_place(wish.follows, n_items) if wish.follows is not None else FamilyPlace(n_items)
+    place = FamilyPlace(n_items)
+    if wish.follows is not None:
+        is_later = config.later_index is not None
+        place = family_place(wish.follows, n_items, method=wish.method, is_later=is_later)
     items, next_place = [], place.later_index
     for sut, wishes in wish.items:
         if next_place is None:

@@ -48,9 +48,9 @@ def follow_up_create(request: HttpRequest) -> HttpResponse:
         messages.error(request, f"{error.message} {error.hint}".strip())
         return redirect("finding_list")
     if request.method == "GET":
-        form = FollowUpForm(initial=_initial(request, kind), kind=kind, has_choice=not source.is_chosen)
+        form = _form(source, kind, initial=_initial(request, kind))
         return render(request, "searches/follow_up_create.html", _context(form, source, data))
-    form = FollowUpForm(request.POST, kind=kind, has_choice=not source.is_chosen)
+    form = _form(source, kind, request.POST)
     if form.is_valid():
         try:
             wish = make_wish(
@@ -78,8 +78,14 @@ def follow_up_estimate(request: HttpRequest) -> HttpResponse:
         source = _source(request.GET, kind)
     except VlmLabError as error:
         return render(request, "searches/follow_up_estimate.html", {"problem": str(error)})
-    form = FollowUpForm(request.GET, kind=kind, has_choice=not source.is_chosen)
+    form = _form(source, kind, request.GET)
     return render(request, "searches/follow_up_estimate.html", _estimate(form, source))
+
+
+def _form(source: starts.StartSource, kind: str, *args: Any, **options: Any) -> FollowUpForm:
+    """Return the form; later confirmations of a search share the error rate of its first."""
+    fixed = source.fixed_levels if kind == FollowUpName.CONFIRM else {}
+    return FollowUpForm(*args, kind=kind, has_choice=not source.is_chosen, fixed=fixed, **options)
 
 
 def _kind(data: QueryDict) -> str:
@@ -120,7 +126,7 @@ def _context(form: FollowUpForm, source: starts.StartSource, data: QueryDict) ->
 def _estimate(form: FollowUpForm, source: starts.StartSource) -> dict[str, Any]:
     """Return what the follow-up takes, or why that cannot be told."""
     if not form.is_bound:
-        form = FollowUpForm(dict(form.initial), kind=form.kind, has_choice=not source.is_chosen)
+        form = _form(source, form.kind, dict(form.initial))
     if not form.is_valid():
         return {"estimate": None, "estimated_form": form}
     cleaned: Mapping[str, Any] = form.cleaned_data

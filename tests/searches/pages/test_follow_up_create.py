@@ -214,3 +214,19 @@ def test_a_run_without_suspects_says_so():
     page = browser_of(Role.RESEARCHER).get(f"/follow-ups/new/?run={run.pk}").content.decode()
 
     assert "None is left." in page
+
+
+def test_a_later_confirmation_shows_the_error_rate_of_the_first_and_keeps_it():
+    first, second = suspects()
+    client = browser_of(Role.RESEARCHER)
+    client.post("/follow-ups/new/", FORM | {"finding": first.pk, "fdr_level": "0.05"})
+
+    page = client.get(f"/follow-ups/new/?finding={second.pk}&fdr_level=0.5").content.decode()
+    client.post("/follow-ups/new/", FORM | {"finding": second.pk, "fdr_level": "0.5"})
+
+    shown = next(part for part in page.split("<input") if 'name="fdr_level"' in part)
+    assert 'value="0.05"' in shown
+    assert "disabled" in shown
+    assert "As in the first confirmation of this search" in page
+    later = Campaign.objects.get(items__finding=second)
+    assert (later.config["fdr_level"], later.config["later_index"]) == (0.05, 1)

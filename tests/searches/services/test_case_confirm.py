@@ -210,7 +210,24 @@ def test_cases_of_a_second_confirmation_stand_in_line():
 
     assert (single.config.later_index, family.config.later_index, family.config.family_size) == (1, None, 1)
     assert taken in (first, third)  # the second one is being confirmed
-    assert (last.config.later_index, last.items[0][1][0].settings["place"]) == (2, 2)
+    stored = follow(last)
+    assert (stored.config["later_index"], stored.items.get().spec["settings"]["place"]) == (2, 2)
+
+
+def test_two_confirmations_of_a_campaign_that_were_wished_at_once_are_one_family_and_a_line():
+    campaign = find_cases(n=3)
+    wishes = [
+        confirm_cases_wish(campaign, most=2, values=values)
+        for values in ({"fdr_level": 0.05, "later_share": 0.4}, {"max_samples": 50})
+    ]
+
+    first, second = [follow(wish) for wish in wishes]
+
+    assert (first.config["family_size"], first.config["later_index"]) == (2, None)
+    assert (second.config["family_size"], second.config["later_index"]) == (2, 1)
+    places = [one.spec["settings"]["place"] for one in second.items.order_by("order")]
+    assert places == [1, 2]
+    assert (second.config["fdr_level"], second.config["later_share"]) == (0.05, 0.4)  # those of the first
 
 
 @pytest.mark.parametrize(

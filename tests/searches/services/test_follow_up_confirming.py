@@ -4,7 +4,7 @@ import pytest
 
 from searches.enums import RunState
 from searches.models import Campaign, Finding
-from searches.services.follow_up_families import family_place
+from searches.services.follow_up_families import family_place, fixed_levels
 from searches.services.follow_up_settling import settle
 from searches.services.follow_up_wishes import confirm_wish
 from searches.services.follow_ups import create_follow_up
@@ -90,6 +90,18 @@ def test_suspects_that_come_after_the_family_stand_in_line():
     found[2].refresh_from_db()
     assert found[2].state == "refuted"
     assert family_place(root, 1).later_discoveries == 0
+
+
+def test_later_confirmations_are_held_to_the_error_rate_and_split_of_the_first():
+    found = suspects()
+    confirm(found[:2], fdr_level=0.05, later_share=0.4)
+
+    later = confirm(found[2:], fdr_level=0.5, later_share=0.0)
+
+    assert (later.config["fdr_level"], later.config["later_share"]) == (0.05, 0.4)
+    retest = confirm(found, protocol="paper", fdr_level=0.5)
+    assert retest.config["fdr_level"] == 0.5  # it holds no error rate
+    assert fixed_levels(found[0].run.campaign) == {"fdr_level": 0.05, "later_share": 0.4}
 
 
 def test_a_decided_finding_that_is_tested_again_without_a_decision_stays_decided():
