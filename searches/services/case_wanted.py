@@ -1,9 +1,10 @@
 """The confirmation that a modality campaign wished for: started once, when its last run has ended."""
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from searches.enums import CASE_METHOD, FINAL_STATES, MODALITY_METHOD, FollowUpName, RunState
-from searches.models import Campaign
+from searches.models import Campaign, SearchRun
 from searches.services.case_wishes import confirm_cases_wish
 from searches.services.follow_ups import create_follow_up
 from searches.services.run_log import log_event
@@ -52,6 +53,8 @@ def start_missing_cases() -> list[Campaign]:
     """Start every confirmation that is due and was not started: campaigns may end by another way."""
     waiting = Campaign.objects.filter(method=MODALITY_METHOD, plan__has_key=PLAN_KEY)
     waiting = waiting.exclude(plan__has_key=OUTCOME_KEY).exclude(runs__state__in=_NOT_ENDED)
+    ended_well = SearchRun.objects.filter(campaign=OuterRef("pk")).exclude(state=RunState.FAILED)
+    waiting = waiting.filter(Exists(ended_well))  # one of which all runs failed waits and takes nobody's turn
     made = []
     for campaign in waiting.exclude(follow_ups__kind=FollowUpName.CONFIRM).order_by("pk")[:MOST_AT_ONCE]:
         with transaction.atomic():

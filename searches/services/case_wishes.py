@@ -51,8 +51,8 @@ def confirm_cases_wish(
         if not cases:
             raise VlmLabError(
                 "No case of this campaign waits to be confirmed.",
-                hint="Only failures are confirmed: wrong boxes on an input close to the clean one, with fresh "
-                "draws that were not asked before.",
+                hint="Only failures are confirmed: wrong boxes on an input close to the clean one, with "
+                "fresh draws that were not asked before.",
             )
     else:
         cases, is_family = list(source), False

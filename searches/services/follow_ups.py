@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from searches.enums import FOLLOW_UP_METHOD, KEY_SEPARATOR
+from searches.enums import KEY_SEPARATOR
 from searches.models import CachedReply, Campaign, FollowUpItem, FollowUpSource, SearchRun, User
 from searches.services.audit import record
 from searches.services.domain_store import keep_domain

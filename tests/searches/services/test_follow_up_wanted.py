@@ -4,14 +4,23 @@ import pytest
 
 from searches.enums import RunState
 from searches.models import Campaign, Finding, SearchRun
-from searches.services.follow_up_wanted import start_missing, start_wanted
+from searches.services.follow_up_wanted import affordable, start_missing, start_wanted
+from searches.services.follow_up_wishes import confirm_wish
+from searches.services.follow_ups import create_follow_up
 from searches.services.reaper import reap
 from searches.services.runs import cancel_run, create_campaign
 from searches.services.wanted_confirmations import read_wanted, with_confirmation
+from tests.factories import make_campaign, make_finding, make_run, make_trial
 from tests.searches.engine import advance, scripted
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.revelio.config import RevelioConfig
+from vlmlab.core.verdicts.config import ConfirmConfig
+from vlmlab.core.verdicts.planner import affordable_suspects
 
+SETS = (
+    ("cone", "near"), ("cone", "weather_foggy"), ("cyclist", "near"), ("cone", "far"), ("cyclist", "far"),
+    ("cyclist", "weather_foggy"),
+)  # fmt: skip
 pytestmark = pytest.mark.django_db
 
 
@@ -53,6 +62,94 @@ def test_a_share_of_the_budget_is_kept_for_the_confirmation():
     follow_run = made.runs.get()
     advance(follow_run)
     assert follow_run.n_inferences <= 20
+
+
+def test_the_family_is_cut_to_what_the_share_of_the_budget_settles():
+    campaign = search("share=0.9", budget=200)  # 20 to search with, 180 to confirm with
+    run = campaign.runs.get()
+    sure, unsure, surest = [
+        make_finding(make_trial(run, concepts, verdicts=verdicts, expected_action="emergency_stop"))
+        for concepts, verdicts in ((SETS[0], "FFFFP"), (SETS[1], "FFPPF"), (SETS[2], "FFFFF"))
+    ]
+    config = ConfirmConfig(inference_budget=180)
+    most = affordable_suspects(180, config)
+    assert [one.pk for one in affordable([sure, unsure, surest], {"inference_budget": 80})] == [
+        one.pk for one in (surest, sure, unsure)[: affordable_suspects(80, config)]
+    ]
+
+    others = [
+        make_finding(make_trial(run, concepts, verdicts="FFFPP", expected_action="emergency_stop"))
+        for concepts in SETS[3:]
+    ]
+    SearchRun.objects.filter(pk=run.pk).update(state="succeeded")
+    made = start_wanted(campaign)
+
+    assert 2 < most < 3 + len(others)
+    assert (made.items.count(), made.config["family_size"]) == (most, most)
+    assert [one.finding for one in made.items.order_by("order")][:2] == [surest, sure]
+    line = run.events.get(text__startswith="The confirmation of what was found").text
+    assert f"It takes up {most} of {3 + len(others)}, about as many as its budget settles" in line
+    assert (
+        Finding.objects.filter(run=run, follow_up_items=None, state="suspected").count()
+        == 3 + len(others) - most
+    )
+
+
+def test_a_family_without_a_budget_is_not_cut():
+    run = search().runs.get()
+    found = [
+        make_finding(make_trial(run, concepts, verdicts="FFFPP", expected_action="emergency_stop"))
+        for concepts in SETS
+    ]
+
+    assert affordable(found, {}) == found
+    assert affordable(found, {"protocol": "paper", "inference_budget": 50}) == found
+    assert affordable([], {"inference_budget": 50}) == []
+
+
+def test_a_confirmation_by_hand_takes_the_place_of_the_wished_one_and_the_log_says_so():
+    campaign = search(suts=[scripted("one"), scripted("two")])
+    first, second = campaign.runs.order_by("pk")
+    advance(first)
+    by_hand = create_follow_up(confirm_wish(campaign=campaign), by=None)
+
+    cancel_run(second, by=None)
+    assert start_wanted(campaign) is None
+
+    text = f"Follow-up {by_hand.pk} was started before the search had ended, so none was started by itself."
+    assert second.events.filter(text=text).count() == 1
+    assert campaign.follow_ups.get() == by_hand
+
+
+def test_a_published_retest_does_not_take_the_place_of_the_wished_confirmation():
+    campaign = search(suts=[scripted("one"), scripted("two")])
+    first, second = campaign.runs.order_by("pk")
+    advance(first)
+    Finding.objects.update(is_curtailed=False)
+    wish = confirm_wish(campaign=campaign, values={"protocol": "paper", "paper_samples": 2})
+    create_follow_up(wish, by=None)
+
+    cancel_run(second, by=None)
+
+    assert sorted(one.config["protocol"] for one in campaign.follow_ups.all()) == ["paper", "sequential"]
+
+
+def test_searches_all_of_whose_runs_failed_take_no_turn_from_others():
+    for number in range(21):
+        make_run(
+            campaign=make_campaign(
+                name=f"Failed {number}", plan={"confirm": read_wanted("extra").model_dump(mode="json")}
+            ),
+            state="failed",
+        )
+    campaign = search()
+    run = campaign.runs.get()
+    advance(run)
+    campaign.follow_ups.get().delete()
+
+    [made] = start_missing()
+
+    assert made.follows == campaign
 
 
 def test_the_confirmation_waits_for_the_last_system():
