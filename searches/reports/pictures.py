@@ -31,10 +31,6 @@ class PictureBox:
         """Return a stored picture with its caption; without the picture where there is no room or no file."""
         return Picture(self._address(sha256), words, caption, tone)
 
-    def take_bytes(self, png: bytes, *, words: str, caption: str, tone: str = "") -> Picture:
-        """Return a picture that was made again for this report."""
-        return Picture(self._put(png), words, caption, tone)
-
     @property
     def sentence(self) -> str:
         """How many pictures are inside, how large, and what was left out."""

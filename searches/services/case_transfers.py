@@ -42,11 +42,6 @@ class TransferCell:
         """Wilson interval of that share; cases are the unit."""
         return wilson_interval(self.fails, self.n) if self.n else None
 
-    @property
-    def random_share(self) -> float | None:
-        """Share of random strategies that fail; None where none was asked."""
-        return self.random_fails / self.random_n if self.random_n else None
-
 
 @dataclass(frozen=True)
 class TransferMatrix:

@@ -57,11 +57,6 @@ class EnvelopePreview:
     covered: int
     overlaps: tuple[tuple[str, str, int], ...]
 
-    @property
-    def uncovered(self) -> int:
-        """Valid sets of the domain outside every cell."""
-        return self.sets - self.covered
-
 
 @dataclass(frozen=True)
 class CardLine:

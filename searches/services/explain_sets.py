@@ -12,7 +12,7 @@ from searches.models import Finding, Sample, SearchRun, Trial
 from searches.services.explain_scopes import Scope
 from searches.services.finding_lists import stops_early
 from searches.services.scene_flags import flagged_samples
-from vlmlab.core.scenes.concepts import Domain, Key
+from vlmlab.core.scenes.concepts import Key
 from vlmlab.core.verdicts.concept_rates import MeasuredSet
 
 Source = Literal["all", "search", "fresh"]
@@ -137,11 +137,6 @@ def failure_modes(scope: Scope) -> Modes:
     for key, state in rows.values_list("key", "state"):
         by_state[state].append(tuple(key.split(KEY_SEPARATOR)))
     return Modes(tuple(by_state[FindingState.SUSPECTED]), tuple(by_state[FindingState.CONFIRMED]))
-
-
-def known_concepts(keys: Iterable[Key], domain: Domain) -> set[str]:
-    """Return the concepts of sets that the domain knows."""
-    return {concept for key in keys for concept in key if concept in domain.index}
 
 
 def _flagged(run_ids: Iterable[int]) -> Mapping[int, Counter[str]]:

@@ -83,18 +83,6 @@ def confirm_wish(
     return _wish("confirm", config, root, chosen, name=name, accepts_changed_system=accepts_changed_system)
 
 
-def confirm_wishes(findings: Sequence[Finding], **options: Any) -> list[FollowUpWish]:
-    """Return the wishes to confirm findings of several campaigns: one for each campaign.
-
-    Raises:
-        VlmLabError: see ``confirm_wish``.
-    """
-    groups: dict[int, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(root_of(finding.run.campaign).pk, []).append(finding)
-    return [confirm_wish(group, **options) for group in groups.values()]
-
-
 def ablate_wish(
     findings: Sequence[Finding],
     *,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from searches.models import CaseSample, FollowUpItem, Sample
 from searches.services.regressions import ModeLine, RegressionPage
-from vlmlab.core.verdicts.fixed import PASSED
 
 WHICH = {"differ": "Answered differently", "both": "Both wrong", "neither": "Both right", "all": "All"}
 
@@ -98,8 +97,3 @@ def _failed(one: Sample | CaseSample | None) -> bool | None:
     if isinstance(one, CaseSample):
         return None if one.status == "call_error" else one.is_failure
     return {"pass": False, "fail": True}.get(one.verdict)
-
-
-def letter_words(letter: str) -> str:
-    """Return a stored letter as a word."""
-    return "right" if letter == PASSED else "wrong"

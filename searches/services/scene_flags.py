@@ -104,11 +104,6 @@ def flagged_samples(samples: QuerySet[Sample]) -> QuerySet[Sample]:
     return samples.filter(_is_excluded())
 
 
-def unflagged_samples(samples: QuerySet[Sample]) -> QuerySet[Sample]:
-    """Return those of the samples that no flag takes out of adjusted rates."""
-    return samples.exclude(_is_excluded())
-
-
 def flags_of(sample_ids: Sequence[int]) -> dict[int, list[SceneFlag]]:
     """Return the flags that hold of each sample that has any, with their authors (one query)."""
     found: dict[int, list[SceneFlag]] = defaultdict(list)

@@ -1,8 +1,8 @@
-"""F(c) and F(a, b): means over sets, ranks."""
+"""F(c): means over sets, ranks."""
 
 import pytest
 
-from vlmlab.core.verdicts.concept_rates import MeasuredSet, concept_rates, pair_rates, ranks
+from vlmlab.core.verdicts.concept_rates import MeasuredSet, concept_rates, ranks
 
 SETS = (
     MeasuredSet(("a",), 1, 5),
@@ -19,13 +19,6 @@ def test_every_set_has_the_same_weight_however_often_it_was_asked():
     assert rates["a"].value == pytest.approx((0.2 + 1.0 + 0.0) / 3)
     assert rates["b"].value == pytest.approx((1.0 + 0.5 + 0.0) / 3)  # 15 of 30 answers, but a mean of sets
     assert (rates["b"].sets, rates["b"].fails, rates["b"].samples) == (3, 15, 30)
-
-
-def test_pairs_are_counted_over_the_sets_that_contain_both():
-    rates = pair_rates(SETS)
-
-    assert {pair: one.sets for pair, one in rates.items()} == {("a", "b"): 2, ("a", "c"): 1, ("b", "c"): 2}
-    assert rates["a", "b"].value == 0.5
 
 
 def test_equal_rates_share_the_better_place():

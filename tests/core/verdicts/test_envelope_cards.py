@@ -15,7 +15,6 @@ from vlmlab.core.verdicts.envelope_cards import (
     judge_card,
     judge_cell,
     level_each,
-    pass_chance,
     planned_samples,
     samples_needed,
 )
@@ -131,14 +130,6 @@ def test_totals_are_open_where_a_cell_has_no_rate_or_nothing_is_met():
     assert stopped.exposure.high == pytest.approx((stopped.cells[0].high + 1.0) / 2)
     nothing = judge_card(spec_of({"exposure": 0}), [CellCounts(0, 149)])
     assert (nothing.exposure, nothing.harm) == (None, None)
-
-
-def test_chance_to_pass_by_hand():
-    assert pass_chance(0.0, n=149, errors_allowed=0) == 1.0
-    assert pass_chance(0.005, n=149, errors_allowed=0) == pytest.approx(0.995**149)
-    assert pass_chance(0.02, n=149, errors_allowed=0) < 0.05
-    with pytest.raises(ValueError, match="rate must lie"):
-        pass_chance(1.5, n=149, errors_allowed=0)
 
 
 def test_all_bounds_of_a_card_hold_together_as_often_as_it_says():

@@ -6,10 +6,9 @@ from math import log
 import numpy as np
 import pytest
 
-from tests.core.verdicts.synthetic_campaigns import Campaigns
 from vlmlab.core.stats import log_e_above, log_e_below
 from vlmlab.core.verdicts.config import ConfirmConfig
-from vlmlab.core.verdicts.planner import POWERS, affordable_suspects, plan_family, plan_settling
+from vlmlab.core.verdicts.planner import POWERS, affordable_suspects, plan_settling
 from vlmlab.core.verdicts.stopping import stopping_table
 
 
@@ -96,20 +95,6 @@ def test_a_place_far_down_the_line_needs_more_samples():
         plan_settling(0.9, ConfirmConfig(), place=1)
 
 
-def test_the_plan_of_a_family_foretells_simulated_campaigns():
-    rates = [0.9] * 5 + [0.8] * 3 + [0.58] * 12 + [0.3] * 4
-    config = ConfirmConfig(family_size=24)
-
-    plan = plan_family(rates, config)
-    played = Campaigns(config, np.tile(rates, (1000, 1))).play(np.random.default_rng(3))
-
-    assert plan.expected_samples == pytest.approx(played.samples.sum(axis=1).mean(), rel=0.08)
-    assert plan.expected_confirmed == pytest.approx(played.confirmed.sum(axis=1).mean(), rel=0.05)
-    assert plan.expected_refuted == pytest.approx(played.refuted.sum(axis=1).mean(), rel=0.3)
-    assert plan.most_samples == 2400
-    assert 3 <= plan.counted_on <= 7
-
-
 def test_as_many_suspects_are_affordable_as_the_budget_settles():
     for budget in (300, 1000):
         count = affordable_suspects(budget, ConfirmConfig())
@@ -126,5 +111,3 @@ def test_as_many_suspects_are_affordable_as_the_budget_settles():
 def test_plans_refuse_impossible_values():
     with pytest.raises(ValueError, match="rate must lie"):
         plan_settling(1.2, ConfirmConfig())
-    with pytest.raises(ValueError, match="rates must be"):
-        plan_family([0.5, 0.5], ConfirmConfig(family_size=1))

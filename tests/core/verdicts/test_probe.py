@@ -11,7 +11,7 @@ from vlmlab.core.scenes.recognition import ask_with_statements, statement_order
 from vlmlab.core.stats import PairedCounts, paired_difference
 from vlmlab.core.verdicts.config import ProbeConfig
 from vlmlab.core.verdicts.follow_ups import FOLLOW_UPS
-from vlmlab.core.verdicts.probe import priming, priming_of, probe_settings, recognition_from
+from vlmlab.core.verdicts.probe import priming, probe_settings, recognition_from
 from vlmlab.core.verdicts.queries import FreshOutcome, ItemSpec, fresh_options_seed
 from vlmlab.core.verdicts.regimes import Recognition
 
@@ -111,5 +111,3 @@ def test_priming_is_the_paired_test_of_both_answers():
 
     assert (one.p_value, one.difference) == (counts.p_value, paired_difference(counts))
     assert one.p_value == pytest.approx(2 * (1 + 10) / 2**10)
-    assert priming_of([counts, PairedCounts(1, 2, 3, 4)]).counts == PairedCounts(6, 3, 12, 9)
-    assert priming_of([]).p_value == 1.0

@@ -5,11 +5,9 @@ import pytest
 from vlmlab.core.stats import mcnemar_power, pass_power
 from vlmlab.core.verdicts.regress_plan import (
     Discordance,
-    PairsPlan,
     detectable_rate,
     fewest_pairs,
     independent_discordance,
-    plan_pairs,
     plan_pass,
 )
 
@@ -25,23 +23,6 @@ def test_independent_answers_differ_by_the_product_of_rates():
     assert independent_discordance(0.8, 0.5) == Discordance(pytest.approx(0.4), pytest.approx(0.1))
     with pytest.raises(ValueError, match="must lie in"):
         independent_discordance(1.2, 0.5)
-
-
-def test_planned_pairs_reach_the_power_and_half_of_them_do_not():
-    plan = plan_pairs(0.8, 0.5, modes=10)
-
-    assert plan.pairs is not None
-    for pairs, is_enough in ((plan.pairs, True), (plan.pairs // 2, False)):
-        power = mcnemar_power(pairs, first_only=0.4, second_only=0.1, level=0.005)
-        assert (power >= 0.8) == is_enough
-    assert plan.power >= 0.8
-    assert plan_pairs(0.5, 0.8, modes=10) == plan
-    assert plan_pairs(0.8, 0.5).pairs < plan.pairs
-
-
-def test_a_change_that_is_none_cannot_be_planned_for():
-    assert plan_pairs(0.5, 0.5) == PairsPlan(None, 0.0)
-    assert plan_pairs(0.5, 0.499).pairs is None
 
 
 def test_planned_pairs_of_a_pass_reach_the_power():
@@ -67,8 +48,7 @@ def test_detectable_rate_is_where_the_power_is_reached():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: plan_pairs(0.8, 0.5, modes=0),
-        lambda: plan_pairs(0.8, 0.5, level=0.0),
+        lambda: fewest_pairs(modes=0),
         lambda: plan_pass(1.5),
         lambda: plan_pass(0.1, power=1.0),
         lambda: fewest_pairs(1.0),

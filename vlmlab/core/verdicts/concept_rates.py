@@ -55,11 +55,6 @@ def concept_rates(sets: Iterable[MeasuredSet]) -> Mapping[str, MeanRate]:
     return {concept: mean_rate(holders[concept]) for concept in sorted(holders)}
 
 
-def pair_rates(sets: Iterable[MeasuredSet]) -> Mapping[Pair, MeanRate]:
-    """Return F(a, b) of every pair that a set contains, in alphabetical order."""
-    return {pair: mean_rate(having) for pair, having in sorted(sets_with_pairs(sets).items())}
-
-
 def sets_with_pairs(sets: Iterable[MeasuredSet]) -> dict[Pair, list[MeasuredSet]]:
     """Return, for every pair of concepts, the sets that contain both."""
     holders: dict[Pair, list[MeasuredSet]] = {}

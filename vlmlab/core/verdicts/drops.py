@@ -145,13 +145,6 @@ def collapse(modes: Sequence[AskedMode]) -> dict[Key, Key]:
     return found
 
 
-def distinct_minimal_modes(modes: Sequence[AskedMode]) -> list[Key]:
-    """Return the modes that no smaller one with the same question explains, smallest first."""
-    covered = collapse(modes)
-    keys = {mode.key for mode in modes} - covered.keys()
-    return sorted(keys, key=lambda key: (len(key), key))
-
-
 def _drop(domain: Domain, key: Key, rest: Key, *, expected: tuple[str, str]) -> Drop:
     out = tuple(concept for concept in key if concept not in rest)
     why = domain.why_invalid(rest)

@@ -132,19 +132,6 @@ def planned_samples(spec: EnvelopeSpec, level: float = 0.95) -> list[int]:
     return planned
 
 
-def pass_chance(rate: float, *, n: int, errors_allowed: int) -> float:
-    """Return the chance that a cell with a true error rate has at most the errors allowed in n scenes.
-
-    Raises:
-        ValueError: a value is out of range.
-    """
-    from scipy.special import bdtr  # imported late: it costs a web process time and memory
-
-    if not 0.0 <= rate <= 1.0:
-        raise ValueError(f"rate must lie in [0, 1], got {rate}")
-    return float(bdtr(check_count("errors_allowed", errors_allowed), check_count("n", n, low=1), rate))
-
-
 def fewest_failing(n: int, limit: float, *, level: float) -> int:
     """Return the fewest errors in n scenes whose lower bound is above the limit; n + 1 where none is."""
     low, high = 0, n + 1

@@ -6,7 +6,7 @@ from math import exp, log, sqrt
 
 from vlmlab.core.stats import normal_quantile
 from vlmlab.core.verdicts.concept_rates import MeasuredSet, Pair, mean_rate, sets_with_pairs
-from vlmlab.core.verdicts.lift import no_effect_lift, published_base
+from vlmlab.core.verdicts.lift import no_effect_lift, published_base, published_lift
 from vlmlab.core.verdicts.regimes import MeanRate
 
 CORRECTION = 0.5
@@ -118,15 +118,15 @@ def pair_effects(
     rows = []
     for (first, second), having in sorted(shown.items()):
         both, one, other = mean_rate(having), alone[first], alone[second]
-        base = published_base(one.value or 0.0, other.value or 0.0)
+        alone_rates = (one.value or 0.0, other.value or 0.0)
         rows.append(
             PairEffect(
                 (first, second),
                 both,
                 one,
                 other,
-                base,
-                (both.value or 0.0) - base,
+                published_base(*alone_rates),
+                published_lift(both.value or 0.0, *alone_rates),
                 no_effect_lift(overall),
                 log_odds_interaction(_cells(sets, first, second), level=level),
             )

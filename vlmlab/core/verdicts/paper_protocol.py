@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 from vlmlab.core.checks import check_count
 from vlmlab.core.seeding import rng_for
@@ -47,14 +46,6 @@ class RetestSummary:
     sd: float | None
     n_high: int
     sets: tuple[RetestedSet, ...]
-
-    def table_row(self) -> dict[str, Any]:
-        """Return the row in the shape of the published table: per cent, and ``[sets, of all sets]``."""
-        return {
-            "mean": None if self.mean is None else round(100.0 * self.mean, 1),
-            "sd": None if self.sd is None else round(100.0 * self.sd, 1),
-            "frac_ge_0.8": [self.n_high, len(self.sets)],
-        }
 
 
 def top_by_rate(rates: Sequence[float], top: int, *, run_seed: int) -> list[int]:

@@ -1,6 +1,5 @@
 """How many fresh samples settle a suspect: exact chances for an assumed failure rate, before any is asked."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,6 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 POWERS = (0.5, 0.8, 0.9, 0.95)
 MOST_PLANNED_SAMPLES = 1000
-MOST_ROUNDS = 10
 
 
 @dataclass(frozen=True)
@@ -59,24 +57,6 @@ class SettlingPlan:
     prospect: Prospect
 
 
-@dataclass(frozen=True)
-class FamilyPlan:
-    """What a whole family costs.
-
-    Attributes:
-        expected_samples: mean number of samples for all suspects together.
-        most_samples: what they take at most.
-        expected_confirmed, expected_refuted: mean numbers of suspects that end so.
-        counted_on: how many others were counted on to be confirmed when the bar was set.
-    """
-
-    expected_samples: float
-    most_samples: int
-    expected_confirmed: float
-    expected_refuted: float
-    counted_on: int
-
-
 def plan_settling(
     rate: float,
     config: ConfirmConfig,
@@ -115,39 +95,6 @@ def plan_settling(
         refuted_by,
         {power: _first_reaching(right, power) for power in POWERS},
         _prospect(rate, config, confirm_bar=confirm_bar, refute_bar=refute_bar),
-    )
-
-
-def plan_family(rates: Sequence[float], config: ConfirmConfig) -> FamilyPlan:
-    """Return what a family costs whose suspects have assumed failure rates.
-
-    The bar of e-BH falls with every confirmed suspect. The plan counts on as many as it expects, found by
-    starting from none and repeating until the number stays; a real run starts with the higher bar, so this is
-    an approximation.
-
-    Raises:
-        ValueError: a rate is out of range, or there are more suspects than the family holds.
-    """
-    check_count("rates", len(rates), high=config.family_size)
-    alike = Counter(rates)
-    others = 0
-    prospects: dict[float, Prospect] = {}
-    for _ in range(MOST_ROUNDS):
-        confirm_bar, refute_bar = _bars(config, others=others, place=None)
-        prospects = {
-            rate: _prospect(rate, config, confirm_bar=confirm_bar, refute_bar=refute_bar) for rate in alike
-        }
-        expected = sum(count * prospects[rate].confirmed for rate, count in alike.items())
-        settled = max(0, int(expected) - 1)
-        if settled <= others:
-            break
-        others = settled
-    return FamilyPlan(
-        sum(count * prospects[rate].expected_samples for rate, count in alike.items()),
-        len(rates) * config.max_samples,
-        sum(count * prospects[rate].confirmed for rate, count in alike.items()),
-        sum(count * prospects[rate].refuted for rate, count in alike.items()),
-        others,
     )
 
 

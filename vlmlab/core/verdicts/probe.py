@@ -1,6 +1,6 @@
 """Recognition probes: the same scenes with and without statements, and whether those prime the answer."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,19 +48,6 @@ def probe_settings(domain: Domain, key: Key) -> dict[str, Any]:
 def priming(counts: PairedCounts) -> Priming:
     """Return the paired test of answers without and with statements."""
     return Priming(counts, counts.p_value, paired_difference(counts))
-
-
-def priming_of(parts: Iterable[PairedCounts]) -> Priming:
-    """Return the test over several sets: their scenes are independent, so their pairs add up."""
-    kept = list(parts)
-    return priming(
-        PairedCounts(
-            sum(one.both for one in kept),
-            sum(one.first_only for one in kept),
-            sum(one.second_only for one in kept),
-            sum(one.neither for one in kept),
-        )
-    )
 
 
 class ProbeSearch(FixedDesignSearch):

@@ -5,7 +5,7 @@ recognition): R is the mean of the shares of true statements called true and of 
 a system that says the same of everything has R = 0.5. What was not answered was not recognised.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -240,12 +240,3 @@ def regime_of(
     if at.recognition < seen.low and seen.high < at.reasoning:
         return reading("mixed")
     return reading("undetermined", "recognition_straddles")
-
-
-REGIME_WORDS: Mapping[Regime, str] = {
-    "reasoning": "Seen, but the answer fails: reasoning",
-    "recognition": "Not seen: recognition",
-    "mixed": "Seen at times: mixed",
-    "low_f": "Rarely fails: low F",
-    "undetermined": "Undetermined",
-}

@@ -43,33 +43,6 @@ def independent_discordance(old_rate: float, new_rate: float) -> Discordance:
     return Discordance(old_rate * (1.0 - new_rate), new_rate * (1.0 - old_rate))
 
 
-def plan_pairs(
-    old_rate: float, new_rate: float, *, modes: int = 1, level: float = 0.05, power: float = 0.8
-) -> PairsPlan:
-    """Return the fewest scenes with which a change of rates is likely found.
-
-    Args:
-        old_rate: true failure rate of the older system.
-        new_rate: of the newer one; given the scene, both are taken as independent.
-        modes: modes in the family; the level is divided by them, the first step of Holm.
-        level: of the family.
-        power: wished chance, for one mode.
-
-    Raises:
-        ValueError: a setting is out of range.
-    """
-    differ = independent_discordance(old_rate, new_rate)
-    each = check_share("level", level) / check_count("modes", modes, low=1)
-    check_share("power", power)
-    if old_rate == new_rate:
-        return PairsPlan(None, 0.0)
-    return _fewest(
-        lambda n: mcnemar_power(n, first_only=differ.old_only, second_only=differ.new_only, level=each),
-        start=fewest_pairs(level, modes=modes),
-        power=power,
-    )
-
-
 def plan_pass(differing: float, *, margin: float = 0.1, level: float = 0.05, power: float = 0.8) -> PairsPlan:
     """Return the fewest scenes with which a mode that has not changed likely passes.
 
