@@ -177,12 +177,12 @@ def test_the_search_and_the_arrays_decide_the_same(monkeypatch, futility):
     monkeypatch.setattr(confirm, "MOST_AT_ONCE", 1)  # rounds, as the arrays play
     rng = np.random.default_rng(11)
     config = ConfirmConfig(family_size=30, slots=30, futility=futility)
-    rates = screened(rng, LANDSCAPE, campaigns=6, suspects=30)
-    luck = rng.random((6, 30, 100))
+    rates = screened(rng, LANDSCAPE, campaigns=3, suspects=30)
+    luck = rng.random((3, 30, 100))
 
     arrays = Campaigns(config, rates).play(luck)
 
-    for campaign in range(6):
+    for campaign in range(3):
         search = ConfirmSearch(config, specs(30))
         fails = luck[campaign] < rates[campaign][:, None]
         play(search, lambda query: answered(query, "F" if fails[query.item, query.number] else "P"))  # noqa: B023
@@ -195,9 +195,9 @@ def test_the_search_and_the_arrays_decide_the_same(monkeypatch, futility):
 
 def test_real_searches_hold_the_level_and_find_the_modes():
     rng = np.random.default_rng(12)
-    rates = screened(rng, LANDSCAPE, campaigns=20, suspects=30)
+    rates = screened(rng, LANDSCAPE, campaigns=8, suspects=30)
     shares, found = [], []
-    for campaign in range(20):
+    for campaign in range(8):
         search = ConfirmSearch(ConfirmConfig(family_size=30), specs(30))
         fails = rng.random((30, 300)) < rates[campaign][:, None]
         play(search, lambda query: answered(query, "F" if fails[query.item, query.number] else "P"))  # noqa: B023
@@ -205,7 +205,7 @@ def test_real_searches_hold_the_level_and_find_the_modes():
         shares.append((confirmed & (rates[campaign] <= 0.6)).sum() / max(1, confirmed.sum()))
         found += list(confirmed[rates[campaign] >= 0.85])
 
-    assert np.mean(shares) <= LEVEL + 3 * np.std(shares) / np.sqrt(20)
+    assert np.mean(shares) <= LEVEL + 3 * np.std(shares) / np.sqrt(8)
     assert np.mean(found) >= 0.9
 
 

@@ -3,7 +3,7 @@
 from math import exp, log
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vlmlab.core.stats import confidence_sequence
@@ -49,6 +49,7 @@ def test_suspects_that_are_open_or_were_never_asked_stay_suspected():
     assert (settled[1].log_e, settled[1].interval.low, settled[1].interval.high) == (0.0, 0.0, 1.0)
 
 
+@settings(max_examples=25)
 @given(COUNTS, COUNTS)
 def test_what_a_run_decides_stays_decided_when_the_other_runs_end(first, second):
     config = ConfirmConfig(family_size=max(1, len(first) + len(second)))
@@ -60,6 +61,7 @@ def test_what_a_run_decides_stays_decided_when_the_other_runs_end(first, second)
             assert after.state == before.state
 
 
+@settings(max_examples=25)
 @given(COUNTS)
 def test_the_confirmed_reach_their_bar_and_the_others_do_not(counts):
     for one in settle_family(counts, ConfirmConfig(family_size=12)):
