@@ -62,12 +62,14 @@ def dump_follow_ups(run: SearchRun, *, folder: Path, pictures: int) -> Path:
         raise VlmLabError("This run has no follow-ups.", hint="Confirm its findings first.")
     if SearchRun.objects.filter(campaign__in=numbers).exclude(state__in=FINAL_STATES).exists():
         raise VlmLabError("A follow-up has not ended.", hint="Wait until all have.")
+    shown = _dump_pictures(campaigns, folder / PICTURES, pictures)
     content = _content(run, campaigns)
-    folder.mkdir(parents=True, exist_ok=True)
+    new = [row for one in content["campaigns"] for part in one["runs"] for row in part["findings"]]
+    for one in new:  # a page shows these without asking whether they are kept
+        one["thumbnails"] = [sha256 for sha256 in one.get("thumbnails", []) if sha256 in shown]
     text = json.dumps(content, default=str, ensure_ascii=False, separators=(",", ":"))
     path = folder / FIXTURE
     path.write_bytes(gzip.compress(text.encode(), mtime=0))
-    _dump_pictures(campaigns, folder / PICTURES, pictures)
     return path
 
 
@@ -223,14 +225,18 @@ def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
 
 
-def _dump_pictures(campaigns: Sequence[Campaign], folder: Path, limit: int) -> None:
+def _dump_pictures(campaigns: Sequence[Campaign], folder: Path, limit: int) -> set[str]:
+    """Write pictures of new findings, then the first wrong scene of each set; return their digests."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.png"):
         old.unlink()
+    new = Finding.objects.filter(run__campaign__in=campaigns).order_by("id")
+    wanted = [sha256 for shas in new.values_list("thumbnails", flat=True) for sha256 in shas[:1]]
     wrong = Sample.objects.filter(run__campaign__in=campaigns, verdict=Verdict.FAIL).exclude(image_sha256="")
     first: dict[int, str] = {}
     for trial_id, sha256 in wrong.order_by("run_id", "number", "id").values_list("trial_id", "image_sha256"):
         first.setdefault(trial_id, sha256)
-    shown = [sha256 for sha256 in dict.fromkeys(first.values()) if blob_path(sha256).exists()]
-    for sha256 in shown[:limit]:
+    kept = [one for one in dict.fromkeys([*wanted, *first.values()]) if blob_path(one).exists()][:limit]
+    for sha256 in kept:
         (folder / f"{sha256}.png").write_bytes(blob_path(sha256).read_bytes())
+    return set(kept)

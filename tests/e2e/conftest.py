@@ -49,7 +49,7 @@ class Visitor:
     def open(self, path: str) -> int:
         """Open a page, wait until it stands still, and return its status."""
         answer = self.page.goto(self.base + path, wait_until="load")
-        self.page.wait_for_timeout(150)
+        self.page.wait_for_timeout(60)
         self.note_violations(path)
         return int(answer.status)
 

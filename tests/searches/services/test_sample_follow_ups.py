@@ -6,7 +6,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from searches.models import Campaign, Finding, FollowUpItem, Sample, SearchRun
+from searches.models import Blob, Campaign, Finding, FollowUpItem, Sample, SearchRun
 from searches.services.sample_data import FOLDER, load_run
 from searches.services.sample_follow_ups import (
     FIXTURE,
@@ -56,6 +56,15 @@ def test_what_an_ablation_found_is_explained_and_confirmed(sample_run):
     assert {one.trial.run_id for one in smaller} == {one.run_id for one in smaller}
 
 
+def test_every_picture_that_a_list_shows_is_shipped(sample_run):
+    load_follow_ups()
+
+    new = Finding.objects.filter(run__campaign__kind="ablate")
+    shown = {sha256 for shas in new.values_list("thumbnails", flat=True) for sha256 in shas}
+    assert shown
+    assert shown <= set(Blob.objects.values_list("pk", flat=True))
+
+
 def test_loading_twice_changes_nothing(sample_run):
     load_follow_ups()
     before = (Campaign.objects.count(), Sample.objects.count(), FollowUpItem.objects.count())
@@ -93,6 +102,8 @@ def test_written_again_the_follow_ups_are_the_same(sample_run, tmp_path):
     for campaign in [*again["campaigns"], *shipped["campaigns"]]:
         for run in campaign["runs"]:
             run["row"].pop("finished_at")
+            for finding in run["findings"]:
+                finding.pop("thumbnails")  # no picture is written here
             for event in run["events"]:
                 event.pop("at", None)
     assert again == shipped
