@@ -11,6 +11,7 @@ from typing import Any
 from vlmlab.core.revelio.racing import fails_needed
 from vlmlab.core.scenes.concepts import Key
 from vlmlab.core.stats import count_pairs
+from vlmlab.core.verdicts.batches import AskedInBatches
 from vlmlab.core.verdicts.config import AblateConfig
 from vlmlab.core.verdicts.fixed import MOST_TRIES, PASSED, FixedDesignSearch
 from vlmlab.core.verdicts.necessity import DropReading, NecessityRules, judge_drops
@@ -53,7 +54,7 @@ class _Reduction:
         self.at, self.test, self.tries = key, StillFails(self.scenes, self.threshold), 0
 
 
-class AblateSearch:
+class AblateSearch(AskedInBatches):
     """Asks pairs, then smaller and smaller sets.
 
     Args:
@@ -62,6 +63,7 @@ class AblateSearch:
     """
 
     def __init__(self, config: AblateConfig, *, items: Sequence[ItemSpec]) -> None:
+        super().__init__()
         self._config = config
         self._items = items
         # With nothing to leave out there is nothing to compare: such an item asks no scene.
@@ -71,8 +73,6 @@ class AblateSearch:
         )
         self._first_number = MOST_TRIES * config.pairs  # scenes of smaller sets are none of the pairs'
         self._reductions: list[_Reduction] | None = None
-        self._asked: list[FreshQuery] | None = None
-        self._observations = 0
         self._readings: dict[int, tuple[ItemResult, dict[Key, DropReading]]] = {}
         self._start_reducing_when_paired()
 
@@ -81,25 +81,7 @@ class AblateSearch:
         """Paired scenes, or smaller sets."""
         return "paired scenes" if self._reductions is None else "smaller sets"
 
-    @property
-    def observations(self) -> int:
-        """Answers told so far."""
-        return self._pairs.observations + self._observations
-
-    def ask(self) -> list[FreshQuery]:
-        """Return the next scenes: all arms of a pair together, then as many of a smaller set as it needs."""
-        if self._asked is None:
-            self._asked = self._pairs.ask() if self._reductions is None else self._next_smaller()
-        return self._asked
-
-    def tell(self, outcomes: Sequence[FreshOutcome]) -> None:
-        """Take the outcomes of the batch last asked.
-
-        Raises:
-            ValueError: the outcomes do not answer the batch last asked.
-        """
-        if self._asked is None or [outcome.query for outcome in outcomes] != self._asked:
-            raise ValueError("outcomes must answer the batch last asked, in its order")
+    def _take(self, outcomes: Sequence[FreshOutcome]) -> None:
         if self._reductions is None:
             self._pairs.tell(outcomes)
             self._start_reducing_when_paired()
@@ -107,10 +89,8 @@ class AblateSearch:
             by_item = {one.item: one for one in self._reductions}
             for outcome in outcomes:
                 by_item[outcome.query.item].test.take(outcome.verdict)
-                self._observations += outcome.is_answer
             for one in self._reductions:
                 one.move_on()
-        self._asked = None
 
     def results(self) -> list[ItemResult]:
         """Return what is said of each concept of each item, and the smaller sets that still fail."""
@@ -119,6 +99,10 @@ class AblateSearch:
             self._result(item, paired[position]) if position in paired else _nothing_comparable(item)
             for position, item in enumerate(self._items)
         ]
+
+    def _next(self) -> list[FreshQuery]:
+        """Return the next scenes: all arms of a pair together, then as many of a smaller set as it needs."""
+        return self._pairs.ask() if self._reductions is None else self._next_smaller()
 
     def _start_reducing_when_paired(self) -> None:
         if self._reductions is not None or self._pairs.ask():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from vlmlab.core.revelio.types import Verdict
+from vlmlab.core.verdicts.batches import AskedInBatches
 from vlmlab.core.verdicts.config import FollowUpConfig
 from vlmlab.core.verdicts.fixed import FixedDesignSearch, arm_counts
 from vlmlab.core.verdicts.follow_ups import FOLLOW_UPS
@@ -107,7 +108,7 @@ class _Case:
         return clean is not None and clean.verdict is Verdict.PASS
 
 
-class CaseSearch:
+class CaseSearch(AskedInBatches):
     """Asks the fixed inputs of every case, then what a search over fresh draws asks (a ``FollowUpSearch``).
 
     Args:
@@ -128,6 +129,7 @@ class CaseSearch:
         slots: int,
         is_settled: bool = False,
     ) -> None:
+        super().__init__()
         self._cases = [_Case(spec) for spec in items]
         self._parts = tuple(parts)
         self._make_fresh = fresh
@@ -135,41 +137,19 @@ class CaseSearch:
         self._is_settled = is_settled
         self._fresh: FollowUpSearch | None = None
         self._eligible: list[int] = []
-        self._asked: list[FreshQuery] | None = None
-        self._observations = 0
 
     @property
     def stage(self) -> str:
         """The part that asks now."""
         return "fresh draws" if self._fresh is not None else "inputs as they were"
 
-    @property
-    def observations(self) -> int:
-        """Answers told so far."""
-        return self._observations
-
-    def ask(self) -> list[FreshQuery]:
-        """Return the next fixed inputs, one a case, or the next fresh draws."""
-        if self._asked is None:
-            self._asked = self._next()
-        return self._asked
-
-    def tell(self, outcomes: Sequence[FreshOutcome]) -> None:
-        """Take the outcomes of the batch last asked.
-
-        Raises:
-            ValueError: the outcomes do not answer the batch last asked.
-        """
-        if [outcome.query for outcome in outcomes] != self._asked:
-            raise ValueError("outcomes must answer the batch last asked, in its order")
-        self._observations += sum(outcome.is_answer for outcome in outcomes)
+    def _take(self, outcomes: Sequence[FreshOutcome]) -> None:
         if self._fresh is not None:
             self._fresh.tell([replace(one, query=self._inner(one.query)) for one in outcomes])
         else:
             for one in outcomes:
                 part, _ = part_of(one.query.number)
                 self._cases[one.query.item].told.setdefault(part, []).append(one)
-        self._asked = None
 
     def results(self) -> list[ItemResult]:
         """Return what is known of each case.
@@ -184,6 +164,7 @@ class CaseSearch:
         return [self._result(case, by_case.get(at)) for at, case in enumerate(self._cases)]
 
     def _next(self) -> list[FreshQuery]:
+        """Return the next fixed inputs, one a case, or the next fresh draws."""
         batch: list[FreshQuery] = []
         for case in self._cases:
             part = self._next_part(case)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from vlmlab.core.revelio.types import Verdict
+from vlmlab.core.verdicts.batches import AskedInBatches
 from vlmlab.core.verdicts.config import ConfirmConfig
 from vlmlab.core.verdicts.fixed import FixedDesignSearch
 from vlmlab.core.verdicts.queries import FollowUpSearch, FreshOutcome, FreshQuery, ItemResult, ItemSpec
@@ -56,7 +57,7 @@ class _Item:
         return False
 
 
-class ConfirmSearch:
+class ConfirmSearch(AskedInBatches):
     """Asks fresh scenes of each item in turn until its e-process confirms or refutes it.
 
     An item is left alone once it is decided, has all its samples, has no more scenes that say anything, or
@@ -74,11 +75,10 @@ class ConfirmSearch:
     """
 
     def __init__(self, config: ConfirmConfig, items: Sequence[ItemSpec]) -> None:
+        super().__init__()
         self._config = config
         self._items = [_Item(spec, _place_of(spec, config)) for spec in items]
         self._settled: list[Settlement] = []
-        self._asked: list[FreshQuery] | None = None
-        self._observations = 0
         self._decide()
 
     @property
@@ -86,29 +86,9 @@ class ConfirmSearch:
         """The part that asks now."""
         return "fresh scenes"
 
-    @property
-    def observations(self) -> int:
-        """Answers told so far."""
-        return self._observations
-
-    def ask(self) -> list[FreshQuery]:
-        """Return the next scenes, of the items that were tried least often."""
-        if self._asked is None:
-            self._asked = self._next()
-        return self._asked
-
-    def tell(self, outcomes: Sequence[FreshOutcome]) -> None:
-        """Take the outcomes of the batch last asked.
-
-        Raises:
-            ValueError: the outcomes do not answer the batch last asked.
-        """
-        if [outcome.query for outcome in outcomes] != self._asked:
-            raise ValueError("outcomes must answer the batch last asked, in its order")
+    def _take(self, outcomes: Sequence[FreshOutcome]) -> None:
         by_order = {item.spec.order: item for item in self._items}
         grown = {outcome.query.item for outcome in outcomes if by_order[outcome.query.item].take(outcome)}
-        self._observations += sum(outcome.is_answer for outcome in outcomes)
-        self._asked = None
         self._decide()
         for item, settled in zip(self._items, self._settled, strict=True):
             if item.spec.order in grown:
@@ -119,6 +99,7 @@ class ConfirmSearch:
         return [self._result(item, settled) for item, settled in zip(self._items, self._settled, strict=True)]
 
     def _next(self) -> list[FreshQuery]:
+        """Return the next scenes, of the items that were tried least often."""
         left = self._budget_left()
         wanted = self._config.slots if left is None else min(self._config.slots, left)
         open_items = [

@@ -7,6 +7,7 @@ from typing import Any
 from vlmlab.core.revelio.types import Verdict
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.seeding import derive_seed
+from vlmlab.core.verdicts.batches import AskedInBatches
 from vlmlab.core.verdicts.envelope import CellMembers, EnvelopeSpec, draw_sets
 from vlmlab.core.verdicts.envelope_cards import (
     CellCounts,
@@ -98,7 +99,7 @@ class _Cell:
         self.sets.add(outcome.query.key)
 
 
-class EnvelopeSearch:
+class EnvelopeSearch(AskedInBatches):
     """Asks each cell its planned scenes; a scene that cannot be drawn or asked is replaced by the next draw.
 
     Args:
@@ -109,6 +110,7 @@ class EnvelopeSearch:
     """
 
     def __init__(self, items: Sequence[ItemSpec], *, slots: int = 8, stops_failed: bool = False) -> None:
+        super().__init__()
         self._cells = [_Cell(item) for item in items]
         self._slots = slots
         self._limits = [
@@ -117,37 +119,15 @@ class EnvelopeSearch:
             else cell.planned + 1
             for cell in self._cells
         ]
-        self._asked: list[FreshQuery] | None = None
-        self._observations = 0
 
     @property
     def stage(self) -> str:
         """The part that asks now."""
         return "fresh draws"
 
-    @property
-    def observations(self) -> int:
-        """Answers told so far."""
-        return self._observations
-
-    def ask(self) -> list[FreshQuery]:
-        """Return the next draws of the cells with the fewest answers, relative to their plans."""
-        if self._asked is None:
-            self._asked = self._next()
-        return self._asked
-
-    def tell(self, outcomes: Sequence[FreshOutcome]) -> None:
-        """Take the outcomes of the batch last asked.
-
-        Raises:
-            ValueError: the outcomes do not answer the batch last asked.
-        """
-        if self._asked is None or [outcome.query for outcome in outcomes] != self._asked:
-            raise ValueError("outcomes must answer the batch last asked, in its order")
+    def _take(self, outcomes: Sequence[FreshOutcome]) -> None:
         for outcome in outcomes:
             self._cells[outcome.query.item].take(outcome)
-            self._observations += outcome.is_answer
-        self._asked = None
 
     def results(self) -> list[ItemResult]:
         """Return verdict, bounds and counts of each cell."""
@@ -165,6 +145,7 @@ class EnvelopeSearch:
         )
 
     def _next(self) -> list[FreshQuery]:
+        """Return the next draws of the cells with the fewest answers, relative to their plans."""
         batch: list[FreshQuery] = []
         given = [cell.answers for cell in self._cells]
         while len(batch) < self._slots:

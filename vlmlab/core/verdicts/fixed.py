@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from vlmlab.core.revelio.types import Verdict
 from vlmlab.core.scenes.concepts import Key
+from vlmlab.core.verdicts.batches import AskedInBatches
 from vlmlab.core.verdicts.queries import FreshOutcome, FreshQuery, ItemResult, ItemSpec, Variant
 
 MOST_TRIES = 3  # scenes tried for each one that is wanted before an item is given up
@@ -40,7 +41,7 @@ class _Item:
         return self.room > 0
 
 
-class FixedDesignSearch:
+class FixedDesignSearch(AskedInBatches):
     """Asks ``n`` scenes of each item, each in every arm; a scene with a failed call is replaced whole.
 
     Args:
@@ -53,48 +54,27 @@ class FixedDesignSearch:
     def __init__(
         self, items: Sequence[ItemSpec], *, n: int, variants: Sequence[Variant] = ("",), slots: int = 8
     ) -> None:
+        super().__init__()
         self._items = [
             _Item(spec, tuple((key, variant) for key in (spec.key, *spec.arms) for variant in variants), n)
             for spec in items
         ]
         self._by_order = {item.spec.order: item for item in self._items}
         self._slots = slots
-        self._asked: list[FreshQuery] | None = None
-        self._observations = 0
 
     @property
     def stage(self) -> str:
         """The part that asks now."""
         return "fresh scenes"
 
-    @property
-    def observations(self) -> int:
-        """Answers told so far."""
-        return self._observations
-
-    def ask(self) -> list[FreshQuery]:
-        """Return the next scenes of the items with the fewest, all arms of a scene together."""
-        if self._asked is None:
-            self._asked = self._next()
-        return self._asked
-
-    def tell(self, outcomes: Sequence[FreshOutcome]) -> None:
-        """Take the outcomes of the batch last asked.
-
-        Raises:
-            ValueError: the outcomes do not answer the batch last asked.
-        """
-        if [outcome.query for outcome in outcomes] != self._asked:
-            raise ValueError("outcomes must answer the batch last asked, in its order")
+    def _take(self, outcomes: Sequence[FreshOutcome]) -> None:
         scenes: dict[tuple[int, int], dict[Arm, FreshOutcome]] = {}
         for outcome in outcomes:
             query = outcome.query
             scene = scenes.setdefault((query.item, query.number), {})
             scene[query.key, query.variant] = outcome
-            self._observations += outcome.is_answer
         for (order, number), by_arm in scenes.items():
             self._by_order[order].take(number, by_arm)
-        self._asked = None
 
     def results(self) -> list[ItemResult]:
         """Return fails and samples of each item, and those of each arm by set and variant."""
@@ -106,6 +86,7 @@ class FixedDesignSearch:
         return found
 
     def _next(self) -> list[FreshQuery]:
+        """Return the next scenes of the items with the fewest, all arms of a scene together."""
         batch: list[FreshQuery] = []
         line = [
             (item.next_number + ahead, place, item)

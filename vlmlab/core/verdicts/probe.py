@@ -66,9 +66,8 @@ class ProbeSearch(FixedDesignSearch):
         self._specs = {item.order: item for item in items}
         self._said: dict[int, dict[int, tuple[StatementSaid, ...]]] = {item.order: {} for item in items}
 
-    def tell(self, outcomes: Sequence[FreshOutcome]) -> None:
-        """Take the outcomes of the batch last asked, and what was said of the statements."""
-        super().tell(outcomes)
+    def _take(self, outcomes: Sequence[FreshOutcome]) -> None:
+        super()._take(outcomes)
         for outcome in outcomes:
             if outcome.query.variant == "statements" and outcome.is_answer:
                 said = self._said_of(outcome)
