@@ -126,7 +126,7 @@ def finding_card(finding: Finding, box: PictureBox, showing: Showing) -> Card:
         title=f"Finding {finding.pk}: {words_of(finding)}",
         state=finding.get_state_display(),
         tone=TONES.get(finding.state, ""),
-        sentence=evidence_sentence(finding),
+        sentence=evidence_sentence(finding, is_later=_is_later(trail)),
         facts=facts,
         tables=[*_drops(finding, trail), *_recognition(finding, trail)],
         pictures=_pictures(trail, box),
@@ -134,17 +134,31 @@ def finding_card(finding: Finding, box: PictureBox, showing: Showing) -> Card:
     )
 
 
-def evidence_sentence(finding: Finding) -> str:
-    """Return what fresh scenes say of a finding, or that none were asked."""
+def evidence_sentence(finding: Finding, *, is_later: bool = False) -> str:
+    """Return what fresh scenes say of a finding, or that none were asked.
+
+    Args:
+        finding: any.
+        is_later: whether it came after the family was fixed, and stood in the line of later suspects.
+    """
     if not finding.fresh_n:
         return "No fresh scene was asked yet: this is a suspicion."
     invalid = f", {finding.fresh_invalid:,} of them invalid" if finding.fresh_invalid else ""
-    family = f", one of K = {finding.family_size:,} suspects tested together" if finding.family_size else ""
+    size = finding.family_size
+    family = f", one of K = {size:,} suspects tested together" if size else ""
+    if is_later:
+        family = (
+            f", found after the family of K = {size or 0:,} was fixed and held in the line of later suspects"
+        )
     share = write_percent((finding.fresh_fails or 0) / finding.fresh_n)
     return (
         f"On {write_many(finding.fresh_n, 'fresh scene')} {finding.fresh_fails or 0:,} answers were wrong"
         f"{invalid} ({share}); {interval_words(finding)}{family}."
     )
+
+
+def _is_later(trail: FindingTrail) -> bool:
+    return trail.fresh is not None and trail.fresh.item.campaign.config.get("later_index") is not None
 
 
 def words_of(finding: Finding) -> str:

@@ -12,6 +12,7 @@ from searches.reports.asked import cost_words
 from searches.reports.document import Block, Figure, Section, Table, Text
 from searches.services.card_exports import COLUMNS, cell_values
 from searches.services.cards import card_page
+from searches.services.follow_up_lists import kind_title
 from searches.services.follow_up_pages import (
     ITEMS_A_PAGE,
     FollowUpPage,
@@ -19,7 +20,6 @@ from searches.services.follow_up_pages import (
     follow_up_page,
     item_lines,
     item_words,
-    kind_title,
 )
 from searches.services.follow_up_traces import race_of
 from searches.services.regression_exports import mode_values
