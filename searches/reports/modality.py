@@ -83,8 +83,8 @@ def _seeds(page: ProfilePage) -> str:
         return "No run has ended."
     share = write_percent(facts.with_boxes / facts.ended)
     return (
-        f"{facts.eligible:,} of {write_many(facts.total, 'seed image')} are eligible; on the others the clean "
-        "answer is wrong already, and they are in no rate. "
+        f"{facts.eligible:,} of {write_many(facts.total, 'seed image')} are eligible; on the others the "
+        "clean answer is wrong already, and they are in no rate. "
         f"{share} of {write_many(facts.ended, 'run')} end with boxes."
     )
 

@@ -18,8 +18,8 @@ class Command(BaseCommand):
     """Writes a report."""
 
     help = (
-        "Write what a campaign found as one HTML file that opens without a server: figures, tables, pictures, "
-        "settings, seeds, versions."
+        "Write what a campaign found as one HTML file that opens without a server: figures, tables, "
+        "pictures, settings, seeds, versions."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
