@@ -31,7 +31,9 @@ def transfer_chart(matrix: TransferMatrix, *, campaign_id: int, address: str) ->
             Column("Unanswered"), Column("Random fails"), Column("Random asked"),
         ),
         rows=tuple(
-            (source, target, *_numbers(cell)) for source, line in matrix.rows for target, cell in line
+            (matrix.names[source], matrix.names[target], *_numbers(cell))
+            for source, line in matrix.rows
+            for target, cell in line
         ),
     )  # fmt: skip
 
@@ -40,8 +42,8 @@ def _heatmap(matrix: TransferMatrix, address: str) -> dict[str, Any]:
     cells = [[cell for _, cell in line] for _, line in matrix.rows]
     return {
         "type": "heatmap",
-        "x": list(matrix.targets),
-        "y": list(matrix.sources),
+        "x": [matrix.names[one] for one in matrix.targets],
+        "y": [matrix.names[one] for one in matrix.sources],
         "z": [[_step(cell) for cell in line] for line in cells],
         "text": [[_label(cell) for cell in line] for line in cells],
         "customdata": [[f"{address}?state=fails" if cell.fails else "" for cell in line] for line in cells],
@@ -96,7 +98,8 @@ def _sentence(matrix: TransferMatrix) -> str:
     others = [(pair, cell) for pair, cell in matrix.cells.items() if pair[0] != pair[1] and cell.n]
     if not others:
         return "No case has been answered by another system yet."
-    (source, target), cell = max(others, key=lambda one: (one[1].share or 0.0, one[1].n))
+    pair, cell = max(others, key=lambda one: (one[1].share or 0.0, one[1].n))
+    source, target = (matrix.names[one] for one in pair)
     said = f"Most of what breaks {source} breaks {target}" if (cell.share or 0) > 0.5 else (
         f"Of what breaks {source}, {target} is broken by the most"
     )  # fmt: skip

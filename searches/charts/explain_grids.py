@@ -8,7 +8,7 @@ from searches.services.explain_coverage import PartLine, SizeCoverage, part_line
 from searches.services.explain_systems import MEASURES, SystemCell, SystemGrid
 from vlmlab.core.revelio.coverage import PartState
 from vlmlab.core.scenes.concepts import Domain
-from vlmlab.web.figures import Chart, Column
+from vlmlab.web.figures import Chart, Column, distinct_names
 from vlmlab.web.numbers import write_interval, write_percent
 
 CellAddress = Callable[[str, str], str]
@@ -34,7 +34,8 @@ STATE_SIGNS = {
 
 def system_chart(grid: SystemGrid, *, address: CellAddress) -> Chart:
     """Return concepts in rows and systems in columns; the number stands in each cell, blank where too few."""
-    names = [sut.name for sut in grid.suts]
+    told = distinct_names({sut.slug: sut.name for sut in grid.suts})
+    names = [told[sut.slug] for sut in grid.suts]
     top = max((cell.value or 0.0 for _, _, own in grid.rows for cell in own), default=1.0)
     return Chart(
         slug=f"systems-{grid.measure}",
@@ -45,8 +46,8 @@ def system_chart(grid: SystemGrid, *, address: CellAddress) -> Chart:
             "layout": {
                 "height": 90 + 26 * max(2, len(grid.rows)),
                 "margin": {"l": 160, "r": 24, "t": 60, "b": 8},
-                "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}},
-                "yaxis": NAMED_AXIS | {"automargin": True, "autorange": "reversed"},
+                "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}, "type": "category"},
+                "yaxis": NAMED_AXIS | {"automargin": True, "autorange": "reversed", "type": "category"},
             },
         },
         sentence=f"{len(grid.rows)} concepts on {len(names)} systems.",
@@ -100,8 +101,10 @@ def pair_chart(
                 "height": 140 + 22 * count,
                 "margin": {"l": 150, "r": 48, "t": 120, "b": 8},
                 "xaxis": {"side": "top", "tickangle": -60, "showline": False, "showgrid": False,
+                          "type": "category",
                           "tickfont": {"size": 10, "color": "$text"}},
                 "yaxis": {"automargin": True, "autorange": "reversed", "showgrid": False, "ticks": "",
+                          "type": "category",
                           "tickfont": {"size": 10, "color": "$text"}},
             },
         },

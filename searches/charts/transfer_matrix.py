@@ -9,7 +9,7 @@ from searches.charts.modality_operators import STEPS
 from searches.services.transfer_pages import RANDOM, TransferPage
 from vlmlab.core.stats import RatioInterval
 from vlmlab.core.verdicts.regimes import MeanRate
-from vlmlab.web.figures import Cell, Chart, Column
+from vlmlab.web.figures import Cell, Chart, Column, distinct_names
 from vlmlab.web.numbers import write_decimals, write_interval, write_percent
 
 LINE = 14  # characters of a label before it is broken
@@ -19,18 +19,18 @@ MOST_LINES = 3
 def matrix_chart(page: TransferPage) -> Chart:
     """Return the failure rates of each source's sets on each target, and of random sets in the last row."""
     matrix = page.matrix
-    names = [(source, page.names.get(source, source)) for source in matrix.sources]
-    targets = [page.names.get(target, target) for target in matrix.targets]
+    labels = _labels(page)
+    targets = [labels[target] for target in matrix.targets]
     rates = [
         [matrix.cells[source, target].rate if (source, target) in matrix.cells else None
          for target in matrix.targets]
-        for source, _ in names
+        for source in matrix.sources
     ]  # fmt: skip
     random = [_random_rate(page, target) for target in matrix.targets]
-    titles = [name for _, name in names]
+    titles = [labels[source] for source in matrix.sources]
     if any(one is not None and one.sets for one in random):
         rates.append(random)
-        titles.append(RANDOM)
+        titles.append(labels[""])
     return Chart(
         slug="transfer-matrix",
         title="Failure rates on other systems",
@@ -41,9 +41,10 @@ def matrix_chart(page: TransferPage) -> Chart:
             "layout": {
                 "height": 120 + 60 * max(1, len(titles)),
                 "margin": {"l": 120, "r": 12, "t": 72, "b": 8},
-                "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}, "tickangle": 0},
+                "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}, "tickangle": 0,
+                          "type": "category"},
                 "yaxis": {"autorange": "reversed", "showline": False, "tickfont": {"color": "$text"},
-                          "automargin": True},
+                          "automargin": True, "type": "category"},
             },
         },
         sentence=page.sentence,
@@ -74,8 +75,8 @@ def _random_rate(page: TransferPage, target: str) -> MeanRate | None:
 def _cells(titles: list[str], targets: list[str], rates: list[list[MeanRate | None]]) -> dict[str, Any]:
     return {
         "type": "heatmap",
-        "x": [_label(one) for one in targets],
-        "y": [_label(one) for one in titles],
+        "x": targets,
+        "y": titles,
         "z": [[_step(one) for one in row] for row in rates],
         "text": [[_text(one) for one in row] for row in rates],
         "texttemplate": "%{text}",
@@ -87,6 +88,14 @@ def _cells(titles: list[str], targets: list[str], rates: list[list[MeanRate | No
         "xgap": 2,
         "ygap": 2,
     }
+
+
+def _labels(page: TransferPage) -> dict[str, str]:
+    """Return the label of each system, and of random sets as "": names that were cut are told apart, too."""
+    slugs = {*page.matrix.sources, *page.matrix.targets}
+    names = {slug: _label(page.names.get(slug, slug)) for slug in sorted(slugs)}
+    taken = names.values()
+    return distinct_names(names) | {"": RANDOM if RANDOM not in taken else f"{RANDOM} (drawn)"}
 
 
 def _label(name: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from searches.models import Campaign, FollowUpItem
 from vlmlab.core.stats import Bounds, wilson_interval
+from vlmlab.web.figures import distinct_names
 
 
 @dataclass
@@ -48,9 +49,10 @@ class TransferMatrix:
     """Cases by the system on which they were found and the system that was asked.
 
     Attributes:
-        sources: names of the systems on which cases were found.
-        targets: names of the systems asked.
+        sources: short names of the systems on which cases were found.
+        targets: short names of the systems asked.
         cells: source, target -> numbers.
+        names: short name -> what to call the system; no two are called the same.
         has_random: whether random strategies were asked, too.
         has_fresh: whether fresh draws were asked, too.
     """
@@ -58,6 +60,7 @@ class TransferMatrix:
     sources: tuple[str, ...]
     targets: tuple[str, ...]
     cells: dict[tuple[str, str], TransferCell] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
     @property
     def rows(self) -> list[tuple[str, list[tuple[str, TransferCell]]]]:
@@ -87,16 +90,19 @@ def matrix_of(items: Iterable[FollowUpItem]) -> TransferMatrix:
     cells: dict[tuple[str, str], TransferCell] = defaultdict(TransferCell)
     sources: dict[str, None] = {}
     targets: dict[str, None] = {}
+    names: dict[str, str] = {}
     for item in items:
         if item.case is None:
             continue
-        source, target = item.case.modality_run.sut.name, item.run.sut.name
+        found_on, asked = item.case.modality_run.sut, item.run.sut
+        names |= {found_on.slug: found_on.name, asked.slug: asked.name}
+        source, target = found_on.slug, asked.slug
         sources[source] = targets[target] = None
         _count(cells[source, target], item)
     for source in sources:
         for target in targets:
             cells[source, target]
-    return TransferMatrix(tuple(sources), tuple(targets), dict(cells))
+    return TransferMatrix(tuple(sources), tuple(targets), dict(cells), distinct_names(names))
 
 
 def _count(cell: TransferCell, item: FollowUpItem) -> None:

@@ -3,18 +3,20 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from searches.enums import FOLLOW_UP_METHOD, FollowUpName, RunState
 from searches.models import Campaign, FollowUpItem, SutRecord
 from searches.services.domain_store import find_domain
 from searches.services.exports import csv_lines
 from searches.services.follow_up_progress import FollowUpProgress, follow_up_progress
+from searches.services.follow_up_wished import COVERAGE
 from searches.services.modality_progress import progress_of_many, state_of
 from vlmlab.core.revelio.metrics import Share
 from vlmlab.core.revelio.published import PAPER_DOMAINS, TransferRow, published
 from vlmlab.core.verdicts.config import TransferConfig
 from vlmlab.core.verdicts.transfer import SetCounts, TransferMatrix, transfer_matrix
+from vlmlab.web.figures import distinct_names
 
 MOST_LISTED = 50
 RANDOM = "Random sets"
@@ -92,7 +94,7 @@ class TransferPage:
         """What it found so far, in one sentence."""
         cells = [one for one in self.matrix.cells.values() if not one.is_own and one.rate.value is not None]
         if not cells:
-            return "Nothing was answered yet."
+            return "No system has answered the sets of another one yet."
         most = max(cells, key=lambda one: one.rate.value or 0.0)
         return (
             f"Carried over, sets of {self.names.get(most.source, most.source)} fail most often on "
@@ -102,16 +104,16 @@ class TransferPage:
 
 def transfer_campaign(pk: int) -> Campaign | None:
     """Return a transfer by number."""
-    rows = Campaign.objects.filter(method=FOLLOW_UP_METHOD, kind=FollowUpName.TRANSFER)
-    return rows.select_related("follows", "source").filter(pk=pk).first() if pk < 2**63 else None
+    return _transfers().select_related("follows", "source").filter(pk=pk).first() if pk < 2**63 else None
 
 
 def transfer_lines() -> list[TransferLine]:
     """Return the newest transfers (three queries)."""
-    rows = Campaign.objects.filter(method=FOLLOW_UP_METHOD, kind=FollowUpName.TRANSFER)
-    counted = rows.annotate(
-        n_items=Count("items"), n_settled=Count("items", filter=~Q(items__state=""))
-    ).order_by("-pk")[:MOST_LISTED]
+    counted = (
+        _transfers()
+        .annotate(n_items=Count("items"), n_settled=Count("items", filter=~Q(items__state="")))
+        .order_by("-pk")[:MOST_LISTED]
+    )
     campaigns = list(counted)
     states = progress_of_many(campaigns)
     return [TransferLine(one, state_of(states[one.pk]), one.n_items, one.n_settled) for one in campaigns]
@@ -124,6 +126,7 @@ def transfer_page(campaign: Campaign) -> TransferPage:
     names = {sut.slug: sut.name for sut in targets}
     missing = {slug for one in items for slug in _sources(one)} - set(names)
     names |= dict(SutRecord.objects.filter(slug__in=missing).values_list("slug", "name")) if missing else {}
+    names = distinct_names(names)
     return TransferPage(
         campaign=campaign,
         config=TransferConfig.model_validate(campaign.config),
@@ -172,6 +175,12 @@ def _items(campaign: Campaign) -> list[FollowUpItem]:
 
 def _sources(item: FollowUpItem) -> list[str]:
     return [str(one) for one in item.spec.get("settings", {}).get("sources", [])]
+
+
+def _transfers() -> QuerySet[Campaign]:
+    """Return transfers between systems; sets that fill gaps of coverage are asked in the same way."""
+    rows = Campaign.objects.filter(method=FOLLOW_UP_METHOD, kind=FollowUpName.TRANSFER)
+    return rows.exclude(source__spec__purpose=COVERAGE)
 
 
 def _counts(items: Sequence[FollowUpItem]) -> Iterator[SetCounts]:

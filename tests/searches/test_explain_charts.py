@@ -46,6 +46,16 @@ def test_the_heatmap_across_systems_writes_a_number_or_nothing_in_each_cell():
     assert trace["hovertext"][0][0].endswith("2 sets")
 
 
+def test_systems_of_one_name_have_a_column_each():
+    for slug, name in (("old", "7"), ("new", "7"), ("other", "8")):
+        searched(sut=make_sut(slug, name=name))
+
+    chart = browser_of(Role.REVIEWER).get("/explain/?least_sets=2").context["chart"]
+
+    assert sorted(chart.spec["data"][0]["x"]) == ["7 (new)", "7 (old)", "8"]
+    assert chart.spec["layout"]["xaxis"]["type"] == "category"  # else Plotly takes them for numbers
+
+
 def test_the_waterfall_takes_every_step_from_what_is_left():
     run = searched()
 

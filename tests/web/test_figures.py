@@ -4,7 +4,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from searches.charts.components import sample_chart
-from vlmlab.web.figures import Chart, Column, line_trace, validate_with_plotly
+from vlmlab.web.figures import Chart, Column, distinct_names, line_trace, validate_with_plotly
 
 
 def chart(**values) -> Chart:
@@ -72,3 +72,13 @@ def test_validation_finds_what_plotly_does_not_know():
 
 def test_the_sample_chart_is_a_valid_figure():
     validate_with_plotly(sample_chart().spec)
+
+
+def test_systems_of_one_name_are_told_apart_on_an_axis():
+    assert distinct_names({"a": "Model", "b": "Other", "c": "Model"}) == {
+        "a": "Model (a)",
+        "b": "Other",
+        "c": "Model (c)",
+    }
+    awkward = distinct_names({"a": "Model", "b": "Model", "c": "Model (a)"})
+    assert awkward == {"a": "a", "b": "Model (b)", "c": "c"}

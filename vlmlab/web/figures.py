@@ -6,6 +6,7 @@ the web process a second and 60 MB. ``validate_with_plotly`` checks them in test
 that a chart follows light and dark.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -139,3 +140,19 @@ def _with_real_colours(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_with_real_colours(inner) for inner in value]
     return value
+
+
+def distinct_names(names: Mapping[str, str]) -> dict[str, str]:
+    """Return names by short name, each told apart: an axis would draw two of the same name as one place.
+
+    Args:
+        names: short name, of which no two are equal -> name, of which several may be.
+    """
+    found = dict(names)
+    for told in ("{name} ({slug})", "{slug}"):
+        counts = Counter(found.values())
+        found = {
+            slug: told.format(name=names[slug], slug=slug) if counts[name] > 1 else name
+            for slug, name in found.items()
+        }
+    return found

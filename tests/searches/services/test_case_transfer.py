@@ -2,7 +2,10 @@
 
 import pytest
 
+from searches.charts.case_transfers import transfer_chart
 from searches.enums import AnswerKind, RunState
+from searches.models import SutRecord
+from searches.services.case_transfers import transfer_matrix
 from searches.services.case_wishes import most_answers, regress_cases_wish, transfer_cases_wish
 from searches.services.families import FamilyWish, create_family, read_pins
 from tests.factories import make_sut
@@ -173,3 +176,20 @@ def test_the_system_on_which_a_case_was_found_is_asked_anew_and_not_its_cache(as
     clean = run.case_samples.get(number=number_of(Part.CLEAN, 0))
     assert (clean.is_cached, exact.is_cached, len(asked)) == (True, False, 1)
     assert run.items.get().state == "fails"
+
+
+def test_systems_of_one_name_are_not_counted_as_one():
+    cases = cases_of(find_cases(n=2))
+    weak, strong = breaks_now_and_then(share=1.0, seed=9), never_breaks()
+    SutRecord.objects.filter(pk__in=[weak.pk, strong.pk]).update(name="Model")
+    follow_up = follow(transfer_cases_wish(cases, [weak, strong], has_random=False))
+    advance_all(follow_up)
+
+    matrix = transfer_matrix(follow_up)
+
+    found_on = cases[0].modality_run.sut.slug
+    counts = {target: (cell.fails, cell.n) for (_, target), cell in matrix.cells.items()}
+    assert counts == {weak.slug: (2, 2), strong.slug: (0, 2)}
+    assert matrix.sources == (found_on,)
+    drawn = transfer_chart(matrix, campaign_id=1, address="/").spec["data"][0]
+    assert sorted(drawn["x"]) == sorted(f"Model ({one.slug})" for one in (weak, strong))
