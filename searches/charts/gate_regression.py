@@ -5,7 +5,7 @@ from django.urls import reverse
 from searches.services.regressions import ModeLine, RegressionPage
 from vlmlab.core.verdicts.regress import MODE_WORDS
 from vlmlab.web.figures import Chart, Column
-from vlmlab.web.numbers import write_many, write_percent
+from vlmlab.web.numbers import write_decimals, write_many, write_percent
 
 COLOURS = {"worse": "$bad", "fixed": "$ok", "pass": "$c1"}
 SYMBOLS = {
@@ -35,7 +35,7 @@ def difference_chart(page: RegressionPage) -> Chart:
         f"interval (score), whose upper end is held against the margin of {margin:g} points (dashed)",
         spec={"data": traces, "layout": _layout(lines, places, margin)},
         sentence=f"{write_many(len(lines), 'mode')}: "
-        + "; ".join(f"{line.words} {_points(line.difference)}" for line in lines[:6])
+        + "; ".join(f"{line.words} {write_decimals(_points(line.difference), 1)}" for line in lines[:6])
         + (" and more." if len(lines) > 6 else "."),
         columns=(
             Column("Mode", is_number=False), Column("Verdict", is_number=False), Column("Difference, points"),
@@ -109,4 +109,4 @@ def _short(words: str) -> str:
 
 
 def _points(share: float) -> float:
-    return round(100 * share, 1)
+    return round(100 * share, 1) + 0.0  # adding turns a negative zero into zero

@@ -3,12 +3,15 @@
 import os
 import signal
 import threading
+import traceback
+from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, SystemCheckError
 
 from searches.management.commands.run_search import check_target
 from searches.services.reaper import reap, release_dead_local_owners
@@ -16,6 +19,9 @@ from vlmlab.core.errors import VlmLabError
 
 PASSED, FAILED, NOT_ENOUGH, BROKEN = 0, 1, 2, 3
 """Exit codes: pass, fail, not enough evidence, and everything that kept a verdict from being given."""
+
+MOST_SECONDS = 1e7
+AGAIN_SECONDS = 0.5
 
 CODES = {"pass": PASSED, "fail": FAILED, "not_enough": NOT_ENOUGH}
 EXIT_CODES = "Exit code 0: pass; 1: fail; 2: not enough evidence; 3: no verdict (wrong arguments, halted)."
@@ -27,18 +33,28 @@ class GateCommand(BaseCommand):
     _has_begun = False
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Run from a shell."""
+        """Run from a shell; whatever breaks leaves with 3, since Python's own 1 would be read as a fail."""
         try:
             super().run_from_argv(argv)
         except SystemExit as error:
             if error.code == 2 and not self._has_begun:  # argparse's own
                 raise SystemExit(BROKEN) from error
             raise
+        except KeyboardInterrupt as error:
+            self.stderr.write("No verdict: it was interrupted.")
+            raise SystemExit(BROKEN) from error
+        except Exception as error:
+            self.stderr.write(traceback.format_exc())
+            self.stderr.write("No verdict: something broke, see above.")
+            raise SystemExit(BROKEN) from error
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Remember that the arguments could be read."""
+        """Remember that the arguments could be read; a refusal of Django's own checks is no verdict."""
         self._has_begun = True
-        return super().execute(*args, **options)
+        try:
+            return super().execute(*args, **options)
+        except SystemCheckError as error:
+            raise CommandError(str(error), returncode=BROKEN) from error
 
     def check_targets(self, targets: Sequence[str | None]) -> None:
         """Find out before the work what would keep its files from being written after it.
@@ -90,16 +106,50 @@ def free_the_dead() -> None:
     reap()
 
 
+def some_seconds(text: str) -> float:
+    """Return a time limit of the shell.
+
+    Raises:
+        ArgumentTypeError: it is no time.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value <= MOST_SECONDS:  # not a number is neither
+        raise ArgumentTypeError(f"{text!r} is no number of seconds above 0.")
+    return value
+
+
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Interrupt what happens inside after so many seconds, as Ctrl-C does: what is at work pauses."""
+    """Interrupt what happens inside after so many seconds, as Ctrl-C does: what is at work pauses.
+
+    The interrupt comes again and again until the work ends, and is passed over where nothing inside takes it:
+    it may come before the work has begun, or while what it used is put away.
+    """
     if seconds is None:
         yield
         return
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    timer.daemon = True
+    is_over, is_done = threading.Event(), threading.Event()
+
+    def interrupt() -> None:
+        if not is_done.wait(seconds):
+            is_over.set()
+            while not is_done.is_set():
+                os.kill(os.getpid(), signal.SIGINT)
+                is_done.wait(AGAIN_SECONDS)
+
+    def take(number: int, frame: FrameType | None) -> None:
+        if not is_over.is_set():
+            signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, take)
+    timer = threading.Thread(target=interrupt, daemon=True)
     timer.start()
     try:
         yield
     finally:
-        timer.cancel()
+        is_done.set()
+        timer.join()
+        signal.signal(signal.SIGINT, before)

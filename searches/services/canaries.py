@@ -185,4 +185,5 @@ def _last_verdict(canary: Canary) -> str:
 def _problem(canary: Canary, verdict: str) -> str:
     if canary.last_error:
         return canary.last_error
-    return "The last regression failed." if verdict == "fail" else ""
+    words = {"fail": "The last regression failed.", "halted": "The last regression gave no verdict."}
+    return words.get(verdict, "")

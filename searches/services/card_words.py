@@ -34,6 +34,9 @@ def cell_sentence(line: "CardCell") -> str:
 def card_sentence(page: "CardPage") -> str:
     """Return the verdict of a card in one sentence, with its bound."""
     name, reading = page.run.sut.name, page.reading
+    if reading is None and page.run.is_final:
+        state = page.run.get_state_display().lower()
+        return f"There is no verdict, because not every scene was asked: the run is {state}."
     if reading is None:
         return f"{name} is being asked; the verdict comes when every cell has its scenes."
     confidence = f"at {page.level_words} confidence for all cells together"

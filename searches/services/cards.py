@@ -8,7 +8,7 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Count, Q
 
-from searches.enums import FINAL_STATES, FindingState, FollowUpName, Verdict
+from searches.enums import FINAL_STATES, FindingState, FollowUpName, RunState, Verdict
 from searches.models import (
     Campaign,
     Envelope,
@@ -28,6 +28,8 @@ from vlmlab.core.verdicts.envelope import CellMembers, EnvelopeCell, check_envel
 from vlmlab.core.verdicts.envelope_cards import CardReading, CellCounts, CellReading, judge_card
 
 MOST_MODES = 10
+HALTED = "halted"
+"""Stored instead of a verdict where a run was cancelled or broke: whoever ends it early saw its answers."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class CardPage:
     """A card as page, print and files show it.
 
     Attributes:
-        reading: verdict, bounds and totals; None until the run has ended.
+        reading: verdict, bounds and totals; None until the run has asked everything, and for ever where it
+            was halted.
         modes: worst confirmed failure modes inside, at most ten; ``n_modes`` how many there are.
         sets, covered: valid sets of the domain, and those inside some cell.
     """
@@ -109,7 +112,7 @@ class CardPage:
 
     @property
     def verdict(self) -> str:
-        """The word, "" until the run has ended."""
+        """The word, "" while there is none."""
         return self.reading.verdict if self.reading else ""
 
     @property
@@ -164,8 +167,8 @@ def card_page(run: SearchRun) -> CardPage | None:
     items = {item.spec["settings"]["cell"]: item for item in run.items.order_by("order")}
     flagged, drawn = _flagged(run), _drawn(run)
     counts = [_counts(items[cell.id], cell, flagged) for cell in stored.cells]
-    is_final = run.state in FINAL_STATES
-    reading = judge_card(stored.spec, counts, level=stored.level) if is_final else None
+    is_whole = run.state == RunState.SUCCEEDED
+    reading = judge_card(stored.spec, counts, level=stored.level) if is_whole else None
     cells = tuple(
         _cell(
             domain, cell, items[cell.id], counts=counts[at], members=members[cell.id],
@@ -202,7 +205,7 @@ def settle_cards(campaign: Campaign) -> None:
     for run in campaign.runs.select_related("sut", "campaign"):
         page = card_page(run) if run.state in FINAL_STATES else None
         if page is not None:
-            verdicts[str(run.pk)] = page.verdict
+            verdicts[str(run.pk)] = page.verdict or HALTED
     source.spec = dict(source.spec) | {"verdicts": verdicts}
     source.save(update_fields=["spec"])
 

@@ -11,6 +11,9 @@ from searches.services.regressions import regression_page
 
 logger = logging.getLogger(__name__)
 
+HALTED = "halted"
+"""Stored instead of a verdict where a run was cancelled or broke: whoever ends it early saw its answers."""
+
 
 @transaction.atomic
 def settle_regression(campaign: Campaign) -> None:
@@ -31,9 +34,13 @@ def settle_regression(campaign: Campaign) -> None:
             "n": line.counts.n,
         }
         for line in page.modes
-        if line.old_item.member_id
+        if line.old_item.member_id and line.verdict
     }
-    source.spec = dict(source.spec) | {"verdict": page.verdict, "counts": page.tally, "modes": modes}
+    source.spec = dict(source.spec) | {
+        "verdict": page.verdict or HALTED,
+        "counts": page.tally,
+        "modes": modes,
+    }
     source.save(update_fields=["spec"])
     if page.verdict == "fail" and was != "fail":
         canary = Canary.objects.filter(last_campaign=campaign).first()

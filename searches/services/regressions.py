@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from searches.enums import CASE_METHOD, FINAL_STATES, FollowUpName
+from searches.enums import CASE_METHOD, FINAL_STATES, FollowUpName, RunState
 from searches.models import (
     Campaign,
     FollowUpItem,
@@ -85,7 +85,8 @@ class RegressionPage:
     """A regression as its page, its files and its shell command show it.
 
     Attributes:
-        verdict: "pass", "fail" or "not_enough"; "" until both runs have ended.
+        verdict: "pass", "fail" or "not_enough"; "" until both runs have asked everything, and for ever where
+            one was halted.
         cases: what test cases say together; None for concept sets.
         n_short: modes with fewer scenes than planned.
     """
@@ -105,6 +106,11 @@ class RegressionPage:
     def is_final(self) -> bool:
         """Whether both runs have ended."""
         return all(run is not None and run.state in FINAL_STATES for run in (self.old_run, self.new_run))
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether a run ended before everything was asked: then there is no verdict."""
+        return self.is_final and any(run.state != RunState.SUCCEEDED for run in self.runs)
 
     @property
     def runs(self) -> list[SearchRun]:
@@ -170,13 +176,13 @@ def regression_page(campaign: Campaign) -> RegressionPage:
     suts = SutRecord.objects.in_bulk([pk for pk in (spec.get("baseline"), spec.get("candidate")) if pk])
     old_run, new_run = (runs.get(spec.get(name, 0)) for name in ("baseline", "candidate"))
     config = RegressConfig.model_validate(campaign.config)
-    is_final = all(run is not None and run.state in FINAL_STATES for run in (old_run, new_run))
+    is_whole = all(run is not None and run.state == RunState.SUCCEEDED for run in (old_run, new_run))
     pairs = _paired_items(campaign, old_run, new_run)
     flagged = _flagged_numbers(campaign)
     measured = [_measured(old, new, flagged.get(old.block, frozenset())) for old, new in pairs]
     reading, cases, verdict = _judged(campaign, config, [one.counts for one in measured])
     lines = tuple(
-        _line(one, reading.modes[at] if is_final else None, campaign=campaign, config=config)
+        _line(one, reading.modes[at] if is_whole else None, campaign=campaign, config=config)
         for at, one in enumerate(measured)
     )
     return RegressionPage(
@@ -188,8 +194,8 @@ def regression_page(campaign: Campaign) -> RegressionPage:
         new_run=new_run,
         config=config,
         modes=lines,
-        verdict=verdict if is_final else "",
-        cases=cases if is_final else None,
+        verdict=verdict if is_whole else "",
+        cases=cases if is_whole else None,
     )
 
 

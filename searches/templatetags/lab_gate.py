@@ -25,6 +25,7 @@ VERDICT_BADGES: dict[str, tuple[str, str]] = {
     "worse": ("failed", "Worse"),
     "flaky": ("paused", "Flaky"),
     "not_drawn": ("queued", "Cannot be drawn"),
+    "halted": ("queued", "No verdict"),
 }
 """Stored verdict -> state of the badge and word; red only where something got worse or broke its limit."""
 

@@ -1,12 +1,17 @@
 """``manage.py regress`` and ``card``: exit codes that CI can trust, files, and what is refused."""
 
 import json
+import signal
+import time
 from xml.etree import ElementTree
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.core.management.base import SystemCheckError
+from django.db import OperationalError
 
 from searches.management.commands.regress import Command
+from searches.management.gate_work import AGAIN_SECONDS, time_limit
 from searches.models import Campaign, FollowUpSource, SearchRun
 from searches.services.families import FamilyWish, create_family, read_pins
 from tests.searches.engine import CARELESS, FLAT, GO, STOP, as_new_process, scripted
@@ -127,6 +132,44 @@ def test_a_time_limit_pauses_it_and_it_goes_on_where_it_was(capsys):
     assert code == 3
     assert set(campaign.runs.values_list("state", flat=True)) == {"paused"}
     assert regress("--resume", str(campaign.pk)) == 0
+
+
+@pytest.mark.parametrize("limit", ["nan", "inf", "-1", "0", "soon", "1e9"])
+def test_a_time_limit_that_is_none_is_refused_before_anything_starts(limit):
+    assert regress("--family", "cones", "--sut", "careful", "--timeout", limit) != 0
+    assert not Campaign.objects.exists()
+
+
+def test_an_interrupt_of_the_time_limit_before_and_after_the_work_breaks_nothing():
+    seen = []
+    with time_limit(0.001):
+        time.sleep(0.05)  # nothing takes it here
+        before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+        time.sleep(AGAIN_SECONDS + 0.1)
+        signal.signal(signal.SIGINT, before)
+
+    assert seen
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_of_a_person_inside_a_time_limit_is_taken():
+    with pytest.raises(KeyboardInterrupt), time_limit(60.0):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    "broken", [OperationalError("no such table"), KeyboardInterrupt(), SystemCheckError("bad settings")]
+)
+def test_what_breaks_is_never_taken_for_a_verdict(broken, monkeypatch):
+    def breaks(*_args, **_options):
+        raise broken
+
+    monkeypatch.setattr(Command, "handle", breaks)
+
+    with pytest.raises(SystemExit) as left:
+        Command().run_from_argv(["manage.py", "regress", "--family", "a", "--sut", "b", "--skip-checks"])
+
+    assert left.value.code == 3
 
 
 def test_a_card_leaves_with_its_verdict_and_writes_one_page(tmp_path):

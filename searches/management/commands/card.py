@@ -8,7 +8,14 @@ from django.core.management.base import CommandError
 from searches import launch
 from searches.enums import RunState
 from searches.management.follow_up_work import work_on
-from searches.management.gate_work import BROKEN, EXIT_CODES, GateCommand, free_the_dead, time_limit
+from searches.management.gate_work import (
+    BROKEN,
+    EXIT_CODES,
+    GateCommand,
+    free_the_dead,
+    some_seconds,
+    time_limit,
+)
 from searches.models import Campaign
 from searches.services.card_exports import card_file, card_html
 from searches.services.cards import CardPage, card_page, settle_cards
@@ -34,7 +41,9 @@ class Command(GateCommand):
         parser.add_argument("--json", metavar="FILE", help="everything as JSON; - for the screen")
         parser.add_argument("--html", metavar="FILE", help="the card as one HTML file")
         parser.add_argument("--pdf", metavar="FILE", help="the card as PDF; needs a Chromium")
-        parser.add_argument("--timeout", type=float, metavar="SECONDS", help="pause it after so many seconds")
+        parser.add_argument(
+            "--timeout", type=some_seconds, metavar="SECONDS", help="pause it after so many seconds"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, work, write files, leave with the verdict."""

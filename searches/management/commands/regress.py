@@ -8,7 +8,14 @@ from django.core.management.base import CommandError
 from searches import launch
 from searches.enums import RunState
 from searches.management.follow_up_work import work_on
-from searches.management.gate_work import BROKEN, EXIT_CODES, GateCommand, free_the_dead, time_limit
+from searches.management.gate_work import (
+    BROKEN,
+    EXIT_CODES,
+    GateCommand,
+    free_the_dead,
+    some_seconds,
+    time_limit,
+)
 from searches.models import Campaign
 from searches.services.family_pages import find_family
 from searches.services.regression_exports import regression_file
@@ -41,7 +48,10 @@ class Command(GateCommand):
         parser.add_argument("--junit", metavar="FILE", help="JUnit XML for CI; - for the screen")
         parser.add_argument("--json", metavar="FILE", help="everything as JSON; - for the screen")
         parser.add_argument(
-            "--timeout", type=float, metavar="SECONDS", help="pause it after so many seconds, exit code 3"
+            "--timeout",
+            type=some_seconds,
+            metavar="SECONDS",
+            help="pause it after so many seconds, exit code 3",
         )
         parser.add_argument(
             "--no-wait", action="store_true", help="only queue it for the workers of the lab, exit code 0"

@@ -174,6 +174,18 @@ def test_a_card_gives_no_verdict_while_its_run_works():
     assert page.cells[0].sentence == "9 of 183 scenes are answered."
 
 
+@pytest.mark.parametrize("state", [RunState.CANCELLED, RunState.FAILED])
+def test_a_card_that_was_halted_has_no_verdict_whatever_was_answered(state):
+    run = make_card(make_envelope(), {"near": (0, 183), "fog": (36, 36)}, state=state)
+
+    page = card_page(run)
+    settle_cards(run.campaign)
+
+    assert (page.verdict, page.reading) == ("", None)
+    assert page.sentence.startswith("There is no verdict, because not every scene was asked: the run is ")
+    assert FollowUpSource.objects.get().spec["verdicts"] == {str(run.pk): "halted"}
+
+
 def test_a_card_keeps_the_envelope_as_it_stood():
     envelope = make_envelope()
     run = make_card(envelope, {"near": (0, 183), "fog": (0, 36)})

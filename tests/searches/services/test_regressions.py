@@ -10,7 +10,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from searches.enums import RunState
-from searches.models import FollowUpItem, FollowUpSource, RegressionFamily, Sample
+from searches.models import FollowUpItem, FollowUpSource, RegressionFamily, Sample, SearchRun
 from searches.services.families import (
     FamilyWish,
     archive_family,
@@ -92,6 +92,74 @@ def test_no_verdict_is_given_before_both_runs_have_ended():
 
     assert (page.verdict, page.modes[0].verdict, page.modes[0].reading) == ("", "", None)
     assert page.sentence.startswith("New is being asked")
+
+
+@pytest.mark.parametrize(
+    ("state", "word"), [(RunState.CANCELLED, "ended early"), (RunState.FAILED, "failed")]
+)
+def test_a_regression_that_was_halted_has_no_verdict_whatever_was_answered(state, word):
+    campaign = make_regression(make_family(2), {0: FIXED, 1: WORSE})
+    new_run = campaign.runs.get(sut__slug="new")
+    SearchRun.objects.filter(pk=new_run.pk).update(state=state)
+
+    page = regression_page(campaign)
+    settle_regression(campaign)
+
+    assert (page.is_final, page.verdict, {line.verdict for line in page.modes}) == (True, "", {""})
+    assert page.sentence == (
+        f"There is no verdict, because not everything was asked: the run on New is {word}."
+    )
+    spec = FollowUpSource.objects.get(campaign=campaign).spec
+    assert (spec["verdict"], spec["modes"]) == ("halted", {})
+    xml = ElementTree.fromstring(junit_xml(page))
+    assert (xml.get("failures"), len(xml.findall(".//skipped"))) == ("0", 3)
+
+
+@pytest.mark.parametrize(
+    ("answers", "goal", "verdict", "sentence"),
+    [
+        (("F" * 40, "F" * 4 + "P" * 36), "no_worse", "pass",
+         "New fails on fewer test cases than the baseline: 4 of 40 test cases fail now, 40 did before."),
+        (("P" * 40, "F" * 30 + "P" * 10), "no_worse", "fail",
+         "New fails on more test cases than the baseline: 30 of 40 test cases fail now, 0 did before."),
+        (("F" * 40, "F" * 40), "all_fixed", "fail",
+         "New surely still fails on at least 60 % of test cases: 40 of 40 test cases fail now, 40 did "
+         "before."),
+        (("F" * 40, "F" * 4 + "P" * 36), "all_fixed", "pass",
+         "New surely fails on less than 60 % of test cases: 4 of 40 test cases fail now, 40 did before."),
+        (("F" * 20 + "P" * 20, "F" * 22 + "P" * 18), "no_worse", "not_enough",
+         "Nothing is shown to be worse, but it is not shown either that New is no worse: 22 of 40 test cases "
+         "fail now, 20 did before. That is no pass."),
+        (("F" * 40 + "P" * 60, "F" * 39 + "P" * 61), "no_worse", "pass",
+         "On all test cases together New fails surely at most 1.7 points more often: 39 of 100 test cases "
+         "fail now, 40 did before."),
+    ],
+)  # fmt: skip
+def test_cases_that_were_each_compared_once_are_told_as_one(answers, goal, verdict, sentence):
+    campaign = make_case_regression(answers, goal=goal)
+
+    page = regression_page(campaign)
+
+    assert (page.verdict, page.sentence) == (verdict, sentence)
+
+
+def make_case_regression(answers, *, goal):
+    """Make a regression of test cases without draws: a letter a case and system."""
+    config = {"scenes": 1, "goal": goal}
+    campaign = make_campaign(name="Cases", method="case_follow_up", kind="regress", config=config)
+    suts = [make_sut(slug, name=slug.capitalize()) for slug in ("old", "new")]
+    spec = {"baseline": suts[0].pk, "candidate": suts[1].pk}
+    FollowUpSource.objects.create(campaign=campaign, spec=spec)
+    for sut, letters in zip(suts, answers, strict=True):
+        run = make_run(sut, campaign=campaign, state=RunState.SUCCEEDED)
+        FollowUpItem.objects.bulk_create(
+            FollowUpItem(
+                campaign=campaign, run=run, order=order, block=f"{order:016d}", n=1, fails=letter == "F",
+                numbers={"parts": {"exact": "fail" if letter == "F" else "pass"}},
+            )
+            for order, letter in enumerate(letters)
+        )  # fmt: skip
+    return campaign
 
 
 def test_a_flagged_scene_counts_for_neither_system():
