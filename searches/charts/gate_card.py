@@ -1,8 +1,11 @@
 """The bounds of every cell of a decision card against its limit."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from searches.services.card_words import fine_percent
-from searches.services.cards import CardPage
-from vlmlab.core.verdicts.envelope_cards import CARD_WORDS
+from searches.services.cards import CardCell, CardPage
+from vlmlab.core.verdicts.envelope_cards import CARD_WORDS, CellReading
 from vlmlab.web.figures import Chart, Column
 from vlmlab.web.numbers import write_many
 
@@ -13,78 +16,15 @@ ROW, MOST_LABEL = 28, 32
 
 def bounds_chart(page: CardPage) -> Chart:
     """Return error rate and bounds of each cell, in percent, with its limit as an upright mark."""
-    read = [(cell, cell.reading) for cell in page.cells if cell.reading is not None]
-    places = list(range(len(read), 0, -1))
-    traces: list[dict[str, object]] = []
-    for verdict, label in CARD_WORDS.items():
-        chosen = [
-            (cell, reading, place)
-            for (cell, reading), place in zip(read, places, strict=True)
-            if reading.verdict == verdict
-        ]
-        if not chosen:
-            continue
-        x = [_percent(one.rate if one.rate is not None else one.low) for _, one, _ in chosen]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": label,
-                "x": x,
-                "y": [place for _, _, place in chosen],
-                "text": [cell.cell.title for cell, _, _ in chosen],
-                "hovertemplate": "%{text}: %{x} %<extra>" + label + "</extra>",
-                "marker": {"color": COLOURS[verdict], "symbol": SYMBOLS[verdict], "size": 9},
-                "error_x": {
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [
-                        round(_percent(one.high) - at, 2) for (_, one, _), at in zip(chosen, x, strict=True)
-                    ],
-                    "arrayminus": [
-                        round(at - _percent(one.low), 2) for (_, one, _), at in zip(chosen, x, strict=True)
-                    ],
-                    "color": COLOURS[verdict],
-                    "thickness": 1.5,
-                    "width": 4,
-                },
-            }
-        )
-    traces.append(
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": "Limit",
-            "x": [_percent(cell.cell.limit) for cell, _ in read],
-            "y": places,
-            "hovertemplate": "limit %{x} %<extra></extra>",
-            "marker": {"color": "$text", "symbol": "line-ns-open", "size": 16},
-        }
-    )
+    read = [_ReadCell(cell, cell.reading) for cell in page.cells if cell.reading is not None]
     return Chart(
         slug=f"card-{page.run.pk}-bounds",
         title="Counted errors against the limits",
         note=f"percent of scenes; bars: bounds that hold together at {page.level_words} (exact, one-sided, "
         "Bonferroni over the cells); upright: the limit",
-        spec={
-            "data": traces,
-            "layout": {
-                "height": 110 + ROW * max(2, len(read)),
-                "margin": {"l": 200, "r": 20, "t": 34, "b": 44},
-                "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-                "showlegend": True,
-                "xaxis": {"title": {"text": "percent of scenes"}, "rangemode": "tozero"},
-                "yaxis": {
-                    "tickmode": "array",
-                    "tickvals": places,
-                    "ticktext": [_short(cell.cell.title) for cell, _ in read],
-                    "range": [0.4, len(read) + 0.6],
-                    "showgrid": False,
-                },
-            },
-        },
+        spec={"data": _traces(read), "layout": _layout([one.cell.cell.title for one in read])},
         sentence=f"{write_many(len(read), 'cell')}: "
-        + "; ".join(f"{cell.cell.title} at most {fine_percent(one.high)}" for cell, one in read[:6])
+        + "; ".join(f"{one.cell.cell.title} at most {fine_percent(one.reading.high)}" for one in read[:6])
         + (" and more." if len(read) > 6 else "."),
         columns=(
             Column("Cell", is_number=False), Column("Verdict", is_number=False), Column("Errors"),
@@ -92,12 +32,90 @@ def bounds_chart(page: CardPage) -> Chart:
         ),
         rows=tuple(
             (
-                cell.cell.title, CARD_WORDS[one.verdict], one.errors, one.n, _percent(one.low),
-                _percent(one.high), _percent(cell.cell.limit),
+                one.cell.cell.title, CARD_WORDS[one.reading.verdict], one.reading.errors, one.reading.n,
+                _percent(one.reading.low), _percent(one.reading.high), _percent(one.cell.cell.limit),
             )
-            for cell, one in read
+            for one in read
         ),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _ReadCell:
+    """A cell that has a reading."""
+
+    cell: CardCell
+    reading: CellReading
+
+    @property
+    def at(self) -> float:
+        """Where its mark stands, in percent; at its lower bound where it was stopped and has no rate."""
+        return _percent(self.reading.low if self.reading.rate is None else self.reading.rate)
+
+
+def _traces(read: Sequence[_ReadCell]) -> list[dict[str, object]]:
+    """Return a trace for each verdict that occurs, the first cell on top, and the limits."""
+    places = list(range(len(read), 0, -1))
+    traces = []
+    for verdict, label in CARD_WORDS.items():
+        chosen = [
+            (one, place) for one, place in zip(read, places, strict=True) if one.reading.verdict == verdict
+        ]
+        if chosen:
+            traces.append(
+                _verdict_trace(chosen, colour=COLOURS[verdict], symbol=SYMBOLS[verdict], label=label)
+            )
+    limits: dict[str, object] = {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "Limit",
+        "x": [_percent(one.cell.cell.limit) for one in read],
+        "y": places,
+        "hovertemplate": "limit %{x} %<extra></extra>",
+        "marker": {"color": "$text", "symbol": "line-ns-open", "size": 16},
+    }
+    return [*traces, limits]
+
+
+def _verdict_trace(
+    chosen: Sequence[tuple[_ReadCell, int]], *, colour: str, symbol: str, label: str
+) -> dict[str, object]:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": label,
+        "x": [one.at for one, _ in chosen],
+        "y": [place for _, place in chosen],
+        "text": [one.cell.cell.title for one, _ in chosen],
+        "hovertemplate": "%{text}: %{x} %<extra>" + label + "</extra>",
+        "marker": {"color": colour, "symbol": symbol, "size": 9},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [round(_percent(one.reading.high) - one.at, 2) for one, _ in chosen],
+            "arrayminus": [round(one.at - _percent(one.reading.low), 2) for one, _ in chosen],
+            "color": colour,
+            "thickness": 1.5,
+            "width": 4,
+        },
+    }
+
+
+def _layout(titles: Sequence[str]) -> dict[str, object]:
+    return {
+        "height": 110 + ROW * max(2, len(titles)),
+        "margin": {"l": 200, "r": 20, "t": 34, "b": 44},
+        "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        "showlegend": True,
+        "xaxis": {"title": {"text": "percent of scenes"}, "rangemode": "tozero"},
+        "yaxis": {
+            "tickmode": "array",
+            "tickvals": list(range(len(titles), 0, -1)),
+            "ticktext": [_short(title) for title in titles],
+            "range": [0.4, len(titles) + 0.6],
+            "showgrid": False,
+        },
+    }
 
 
 def _short(words: str) -> str:
