@@ -177,6 +177,6 @@ def test_the_shipped_run_and_calibration_are_of_one_model():
 
 def test_the_fixture_command_needs_a_run_or_a_calibration():
     with pytest.raises(
-        CommandError, match="Give the number of a run, --calibration SLUG, --seeds SLUG or --campaign"
+        CommandError, match="Give the number of a run, --calibration SLUG, --seeds SLUG, --campaign NUMBER"
     ):
         call_command("make_sample_fixture")
