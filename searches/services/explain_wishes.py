@@ -7,6 +7,7 @@ from searches.services.explain_concepts import replies
 from searches.services.explain_coverage import PlanWish, coverage_page
 from searches.services.explain_scopes import Scope
 from searches.services.explain_sets import Source, shown_sets
+from searches.services.follow_up_wished import COVERAGE
 from searches.services.follow_up_wishes import follow_up_config, interact_wish
 from searches.services.follow_ups import FollowUpWish, ItemWish
 from vlmlab.core.errors import VlmLabError
@@ -15,7 +16,6 @@ from vlmlab.core.verdicts.config import ProbeConfig
 from vlmlab.core.verdicts.probe import probe_settings
 from vlmlab.core.verdicts.regimes import recognise
 
-PURPOSE = "coverage"
 LEAST_REPLIES = 10  # replies from which the recognition of a concept is told
 
 
@@ -119,5 +119,5 @@ def coverage_wish(scope: Scope, *, is_alone: bool, wish: PlanWish, source: Sourc
         items=[(scope.sut, [ItemWish(key=line.key) for line in page.planned])],
         name=f"Fill gaps of coverage: {scope.title}"[:120],
         follows=campaign,
-        spec={"purpose": PURPOSE},
+        spec={"purpose": COVERAGE},
     )

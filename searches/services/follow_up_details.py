@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from searches.enums import CASE_METHOD, FollowUpName
 from searches.models import Campaign, FollowUpItem, Trial
+from searches.services.follow_up_lists import fills_coverage
 from searches.services.follow_up_pages import FollowUpPage, ItemLine, item_lines, trials_in_block
 from vlmlab.web.asked import asked_number
 
@@ -63,7 +64,7 @@ def kind_parts(page: FollowUpPage) -> tuple[str, ...]:
     """Return the templates of its items, what only this kind shows first; the first that exists is drawn."""
     if page.is_of_cases:
         return "searches/follow_up_cases.html", ITEMS
-    own = KIND_PARTS.get(page.campaign.kind)
+    own = None if fills_coverage(page.campaign) else KIND_PARTS.get(page.campaign.kind)
     return (own, ITEMS) if own else (ITEMS,)
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count, QuerySet, Sum
 
-from searches.enums import CASE_METHOD, FOLLOW_UP_METHOD, LIVE_STATES, RunState
+from searches.enums import CASE_METHOD, FOLLOW_UP_METHOD, LIVE_STATES, FollowUpName, RunState
 from searches.models import Campaign, FollowUpItem, SearchRun
+from searches.services.follow_up_wished import COVERAGE
 from searches.services.modality_progress import progress_of_many, state_of
 
 FOLLOW_UP_METHODS = (FOLLOW_UP_METHOD, CASE_METHOD)
@@ -32,6 +33,11 @@ class FollowUpLine:
     spend_usd: float = 0.0
 
     @property
+    def kind_title(self) -> str:
+        """What it does."""
+        return kind_title(self.campaign)
+
+    @property
     def n_items(self) -> int:
         """Everything that it settles."""
         return sum(self.by_state.values())
@@ -52,10 +58,23 @@ class FollowUpLine:
         return outcome_words(self.by_state)
 
 
+def fills_coverage(campaign: Campaign) -> bool:
+    """Return whether a follow-up asks sets that fill gaps of coverage, and so is no transfer."""
+    source = getattr(campaign, "source", None)
+    return source is not None and source.spec.get("purpose") == COVERAGE
+
+
+def kind_title(campaign: Campaign) -> str:
+    """Return the name of what a follow-up does: ``Confirmation``."""
+    if fills_coverage(campaign):
+        return "Gaps of coverage"
+    return FollowUpName(campaign.kind).label if campaign.kind in FollowUpName.values else campaign.kind
+
+
 def follow_up_campaigns() -> QuerySet[Campaign]:
     """Return all follow-ups with what they follow, newest first."""
     rows = Campaign.objects.filter(method__in=FOLLOW_UP_METHODS)
-    return rows.select_related("follows", "created_by").order_by("-id")
+    return rows.select_related("follows", "created_by", "source").order_by("-id")
 
 
 def follow_up_campaign(pk: int) -> Campaign | None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q, QuerySet, Sum
 
-from searches.enums import CASE_METHOD, FollowUpName
+from searches.enums import CASE_METHOD
 from searches.models import Campaign, FollowUpItem, Trial
 from searches.services.domain_store import find_domain
 from searches.services.follow_up_progress import FollowUpProgress, follow_up_progress
@@ -111,6 +111,17 @@ class FollowUpPage:
         return self.campaign.method == CASE_METHOD
 
     @property
+    def sut_id(self) -> int | None:
+        """Its only system; None where it asks several."""
+        asked = {run.sut_id for run in self.progress.runs}
+        return asked.pop() if len(asked) == 1 else None
+
+    @property
+    def has_e_values(self) -> bool:
+        """Whether its items are settled by e-values."""
+        return isinstance(self.config, ConfirmConfig) and self.config.protocol == "sequential"
+
+    @property
     def most_inferences(self) -> int | None:
         """What it takes at most, where that can be told: the budget of its runs, or its plan."""
         budget = self.config.inference_budget
@@ -205,11 +216,6 @@ def item_words(item: FollowUpItem) -> str:
     if item.concepts:
         return set_words(item.concepts, item.campaign.domain_ref)
     return f"Case {item.case_id}" if item.case_id else f"Item {item.order + 1}"
-
-
-def kind_title(campaign: Campaign) -> str:
-    """Return the name of a kind: ``Confirmation``."""
-    return FollowUpName(campaign.kind).label if campaign.kind in FollowUpName.values else campaign.kind
 
 
 def _by_expected(campaign: Campaign) -> list[ExpectedSummary]:

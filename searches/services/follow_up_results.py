@@ -10,14 +10,20 @@ from vlmlab.core.verdicts.paper_protocol import HIGH_RATE, retest_summary
 from vlmlab.web.numbers import write_many, write_percent
 
 STATE_WORDS: Mapping[str, Mapping[str, str]] = {
-    "ablate": {"minimal": "minimal", "reducible": "failing with less", "undetermined": "undetermined"},
+    "ablate": {
+        "minimal": "needs all of its concepts,need all of their concepts",
+        "reducible": "also fails with fewer concepts,also fail with fewer concepts",
+        "undetermined": "is undetermined,are undetermined",
+    },
+    "probe": {"measured": "is measured,are measured"},
+    "transfer": {"measured": "is measured,are measured"},
     "interact": {
-        "synergy": "stronger together",
-        "interference": "weaker together",
-        "none_shown": "without a shown effect",
+        "synergy": "fails more together,fail more together",
+        "interference": "fails less together,fail less together",
+        "none_shown": "shows no effect of one on the other,show no effect of one on the other",
     },
 }
-"""Kind -> state of its items -> words of the result."""
+"""Kind -> state of its items -> words of the result, of one and of several."""
 
 
 def result_sentence(campaign: Campaign, config: FollowUpConfig, progress: FollowUpProgress) -> str:
@@ -47,16 +53,23 @@ def result_sentence(campaign: Campaign, config: FollowUpConfig, progress: Follow
 def _counted_sentence(kind: str, progress: FollowUpProgress) -> str:
     """Return what the items of other kinds came to, in the words of their kind."""
     words = STATE_WORDS.get(kind, {})
-    counts = progress.by_state
-    known = [f"{counts[state]:,} {said}" for state, said in words.items() if counts.get(state)]
-    known += [
-        f"{number:,} {state.replace('_', ' ')}"
-        for state, number in counts.items()
-        if state and state not in words
+    known = [
+        f"{number:,} {_state_words(words.get(state, ''), state, number)}"
+        for state, number in sorted(
+            progress.by_state.items(), key=lambda one: list(words).index(one[0]) if one[0] in words else 99
+        )
+        if state and number
     ]
-    left = f", {counts['']:,} still open" if counts.get("") else ""
+    left = f", {progress.by_state['']:,} still open" if progress.by_state.get("") else ""
     what = "pair" if kind == FollowUpName.INTERACT else "set"
-    return f"Of {write_many(progress.n_items, what)} {', '.join(known)}{left}."
+    return f"Of {write_many(progress.n_items, what)}, {', '.join(known)}{left}."
+
+
+def _state_words(words: str, state: str, number: int) -> str:
+    if not words:
+        return state.replace("_", " ")
+    one, several = words.split(",")
+    return one if number == 1 else several
 
 
 def _cases_sentence(progress: FollowUpProgress) -> str:

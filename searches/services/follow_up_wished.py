@@ -24,6 +24,7 @@ MOST_ITEMS = 5_000
 MAX_NAME = 120
 SENT_TWICE_WITHIN = timedelta(minutes=1)
 ACCEPTS_CHANGED = "accepts_changed_system"  # in Campaign.plan
+COVERAGE = "coverage"  # FollowUpSource.spec["purpose"]: a transfer to nobody, which fills gaps of coverage
 
 
 @dataclass(frozen=True)

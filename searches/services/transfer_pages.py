@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, QuerySet
 
 from searches.enums import FOLLOW_UP_METHOD, FollowUpName, RunState
-from searches.models import Campaign, FollowUpItem, SutRecord
+from searches.models import Campaign, FollowUpItem, FollowUpSource, SutRecord
 from searches.services.domain_store import find_domain
 from searches.services.exports import csv_lines
 from searches.services.follow_up_progress import FollowUpProgress, follow_up_progress
@@ -180,7 +180,8 @@ def _sources(item: FollowUpItem) -> list[str]:
 def _transfers() -> QuerySet[Campaign]:
     """Return transfers between systems; sets that fill gaps of coverage are asked in the same way."""
     rows = Campaign.objects.filter(method=FOLLOW_UP_METHOD, kind=FollowUpName.TRANSFER)
-    return rows.exclude(source__spec__purpose=COVERAGE)
+    fills = FollowUpSource.objects.filter(spec__purpose=COVERAGE)
+    return rows.exclude(pk__in=fills.values("campaign"))
 
 
 def _counts(items: Sequence[FollowUpItem]) -> Iterator[SetCounts]:

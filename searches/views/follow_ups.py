@@ -17,6 +17,7 @@ from searches.filters.follow_ups import FollowUpFilter
 from searches.models import Campaign, User
 from searches.services import exports, follow_up_exports, follow_up_lists, follow_up_pages
 from searches.services.follow_up_details import item_page, kind_parts
+from searches.services.follow_up_next import next_steps
 from searches.services.follow_up_progress import (
     FollowUpProgress,
     cancel_follow_up,
@@ -159,9 +160,11 @@ def _context(
     return {
         "campaign": campaign,
         "page": page,
-        "kind_title": follow_up_pages.kind_title(campaign),
+        "kind_title": follow_up_lists.kind_title(campaign),
         "state": state,
         "query": request.GET.urlencode(),
         "chart": race_chart(race) if race is not None else None,
         "parts": kind_parts(page),
+        "is_coverage": follow_up_lists.fills_coverage(campaign),
+        "next": next_steps(campaign, page.progress),
     }

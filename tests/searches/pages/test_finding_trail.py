@@ -57,7 +57,7 @@ def test_fresh_scenes_are_told_apart_from_those_of_the_search():
     ]  # fmt: skip
     assert (len(page.context["page"].shown), len(search.context["page"].shown)) == (10, 5)
     text = page.content.decode()
-    assert "found with 4 of 5 answered wrongly" in text
+    assert "4 of 5 answered wrongly" in text
     assert "Fresh 9 of 10, 90 %" in text
     assert ("none of them seen by the search" in text) is True
     assert ("none of them seen by the search" in search.content.decode()) is False

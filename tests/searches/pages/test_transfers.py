@@ -148,13 +148,32 @@ def test_a_set_of_two_sources_is_asked_once_and_counts_for_both():
     assert page.sets[0].ranks == (("First", 1), ("Second", 1))
 
 
+def test_systems_of_one_name_and_names_that_are_cut_have_a_column_each():
+    long = "A system with a name that is too long for an axis, revision"
+    suts, runs = searched("A")
+    others = [
+        make_sut(f"{one}-{at}", name=name) for one, name in (("m", "2024"), ("l", long)) for at in (1, 2)
+    ]
+    transfer = make_transfer(runs, [*suts, *others])
+    answer_items(transfer, lambda item: 10)
+
+    page = browser_of(Role.REVIEWER).get(f"/experiments/transfer/{transfer.pk}/")
+    print(page.status_code, page.content[-1500:])
+    chart = page.context["chart"]
+
+    labels = chart.spec["data"][0]["x"]
+    assert len(set(labels)) == len(labels) == 5
+    assert {"2024 (m-1)", "2024 (m-2)"} <= set(labels)
+    assert chart.spec["layout"]["xaxis"]["type"] == "category"
+
+
 def test_before_the_first_answer_the_page_says_so():
     suts, runs = searched("First")
     campaign = make_transfer(runs, suts)
 
     text = browser_of(Role.RESEARCHER).get(f"/experiments/transfer/{campaign.pk}/").content.decode()
 
-    assert "Nothing was answered yet" in text
+    assert "No system has answered the sets of another one yet" in text
 
 
 @pytest.mark.parametrize(
