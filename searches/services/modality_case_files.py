@@ -72,20 +72,25 @@ def case_record(case: ModalityCase) -> dict[str, Any]:
                 "evaluations", "is_failure", "is_faithful",
             )
         },
-        "evidence": {
-            "state": case.state,
-            "fresh_fails": case.fresh_fails,
-            "fresh_draws": case.fresh_n,
-            "fresh_unreadable": case.fresh_invalid,
-            "interval": [case.fresh_low, case.fresh_high],
-            "level": case.fresh_level,
-            "log_e_value": case.log_e_value,
-            "family_size": case.family_size,
-            "settled_at": case.settled_at.isoformat() if case.settled_at else None,
-            "status": case.triage,
-            "tags": case.tags,
-        },
+        "evidence": _evidence(case),
     }  # fmt: skip
+
+
+def _evidence(case: ModalityCase) -> dict[str, Any]:
+    """Return what fresh draws said of a case, and what people say of it."""
+    return {
+        "state": case.state,
+        "fresh_fails": case.fresh_fails,
+        "fresh_draws": case.fresh_n,
+        "fresh_unreadable": case.fresh_invalid,
+        "interval": [case.fresh_low, case.fresh_high],
+        "level": case.fresh_level,
+        "log_e_value": case.log_e_value,
+        "family_size": case.family_size,
+        "settled_at": case.settled_at.isoformat() if case.settled_at else None,
+        "status": case.triage,
+        "tags": case.tags,
+    }
 
 
 def case_text(case: ModalityCase) -> str:

@@ -115,19 +115,7 @@ def regression_wish(
     Raises:
         VlmLabError: the family is archived or empty, there is no baseline, or both are the same system.
     """
-    baseline = baseline or family.baseline
-    if family.is_archived:
-        raise VlmLabError(f"“{family.name}” is archived.", hint="Bring it back on its page first.")
-    if baseline is None:
-        raise VlmLabError(
-            f"“{family.name}” has no baseline.", hint="Choose the system to compare with.", field="baseline"
-        )
-    if baseline.pk == candidate.pk:
-        raise VlmLabError(
-            "A system cannot be compared with itself.",
-            hint="Register the newer revision as a system of its own, and try that.",
-            field="candidate",
-        )
+    baseline = _checked_baseline(family, baseline or family.baseline, candidate=candidate)
     config = settings_of(family, scenes=scenes)
     spec = {"baseline": baseline.pk, "candidate": candidate.pk}
     name = f"{family.name}: {candidate.name}"[:MAX_NAME]
@@ -157,3 +145,22 @@ def regression_wish(
         run_seed=run_seed,
         accepts_changed_system=True,
     )
+
+
+def _checked_baseline(
+    family: RegressionFamily, baseline: SutRecord | None, *, candidate: SutRecord
+) -> SutRecord:
+    """Return the baseline, where a family can be asked of both systems."""
+    if family.is_archived:
+        raise VlmLabError(f"“{family.name}” is archived.", hint="Bring it back on its page first.")
+    if baseline is None:
+        raise VlmLabError(
+            f"“{family.name}” has no baseline.", hint="Choose the system to compare with.", field="baseline"
+        )
+    if baseline.pk == candidate.pk:
+        raise VlmLabError(
+            "A system cannot be compared with itself.",
+            hint="Register the newer revision as a system of its own, and try that.",
+            field="candidate",
+        )
+    return baseline

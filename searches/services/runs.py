@@ -75,17 +75,7 @@ def create_campaign(
     domain = find_domain(domain_slug)
     check_usable(domain)
     config, plan = with_confirmation(config, confirm)
-    if not suts:
-        raise VlmLabError("No system is chosen.", hint="Choose at least one.", field="suts")
-    for sut in suts:
-        if not sut.is_enabled:
-            raise VlmLabError(
-                f"{sut.name} is switched off.", hint="Switch it on again on its page first.", field="suts"
-            )
-    if not 0 <= run_seed <= MAX_RUN_SEED:
-        raise VlmLabError(f"The run seed must be between 0 and {MAX_RUN_SEED}.", field="run_seed")
-    if len(name) > MAX_NAME or "\x00" in name:
-        raise VlmLabError(f"The name must have at most {MAX_NAME} printable characters.", field="name")
+    _check_wish(suts, name=name, run_seed=run_seed)
     allowed_masks(domain, config)
     for sut in suts:
         check_first_batch(sut, config, domain=domain)
@@ -113,6 +103,20 @@ def create_campaign(
         log_event(run.pk, f"Queued for {sut.name} on {domain.title}.")
         record(by, "started", run, after={"sut": sut.slug, "run_seed": run_seed, "config": campaign.config})
     return campaign
+
+
+def _check_wish(suts: Sequence[SutRecord], *, name: str, run_seed: int) -> None:
+    if not suts:
+        raise VlmLabError("No system is chosen.", hint="Choose at least one.", field="suts")
+    for sut in suts:
+        if not sut.is_enabled:
+            raise VlmLabError(
+                f"{sut.name} is switched off.", hint="Switch it on again on its page first.", field="suts"
+            )
+    if not 0 <= run_seed <= MAX_RUN_SEED:
+        raise VlmLabError(f"The run seed must be between 0 and {MAX_RUN_SEED}.", field="run_seed")
+    if len(name) > MAX_NAME or "\x00" in name:
+        raise VlmLabError(f"The name must have at most {MAX_NAME} printable characters.", field="name")
 
 
 def just_started(

@@ -101,18 +101,9 @@ def plan_coverage(
     offsets = np.cumsum([0, *(len(cover.parts) for cover in covers)])
     incidence = _incidence(candidates, covers, concept_count)
     unknown = np.concatenate([cover.states == PartState.UNKNOWN for cover in covers])
-    gains = np.array([int(unknown[parts].sum()) for parts in incidence.by_set], dtype=np.float64)
-    gains += rng.random(len(gains)) * 0.5  # below one part: ties only
-    left, chosen = unknown.copy(), []
-    for _ in range(wanted):
-        best = int(np.argmax(gains)) if len(gains) else 0
-        if not len(gains) or gains[best] < 1.0:
-            break
-        new = [int(part) for part in incidence.by_set[best] if left[part]]
-        chosen.append((best, tuple(new)))
-        left[new] = False
-        for part in new:
-            gains[incidence.by_part[part]] -= 1.0
+    chosen = _greedy(unknown, incidence, wanted=wanted, rng=rng)
+    left = unknown.copy()
+    left[[part for _, new in chosen for part in new]] = False
     masks = np.concatenate([cover.parts for cover in covers])
     plan = [PlannedSet(int(candidates[row]), tuple(int(masks[part]) for part in new)) for row, new in chosen]
     bounds = _bounds(
@@ -129,6 +120,26 @@ def plan_coverage(
         safe_after=bounds[1],
         clean_chance=(clean + 0.5) / (shown + 1.0),
     )
+
+
+def _greedy(
+    unknown: npt.NDArray[np.bool_], incidence: _Incidence, *, wanted: int, rng: np.random.Generator
+) -> list[tuple[int, tuple[int, ...]]]:
+    """Return rows of sets with the unknown parts that each is the first to show, largest gain first."""
+    gains = np.array([int(unknown[parts].sum()) for parts in incidence.by_set], dtype=np.float64)
+    gains += rng.random(len(gains)) * 0.5  # below one part: ties only
+    left = unknown.copy()
+    chosen: list[tuple[int, tuple[int, ...]]] = []
+    for _ in range(wanted):
+        best = int(np.argmax(gains)) if len(gains) else 0
+        if not len(gains) or gains[best] < 1.0:
+            break
+        new = [int(part) for part in incidence.by_set[best] if left[part]]
+        chosen.append((best, tuple(new)))
+        left[new] = False
+        for part in new:
+            gains[incidence.by_part[part]] -= 1.0
+    return chosen
 
 
 def _candidates(universe: Masks, largest: int, rng: np.random.Generator) -> Masks:
