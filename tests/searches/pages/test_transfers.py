@@ -158,7 +158,6 @@ def test_systems_of_one_name_and_names_that_are_cut_have_a_column_each():
     answer_items(transfer, lambda item: 10)
 
     page = browser_of(Role.REVIEWER).get(f"/experiments/transfer/{transfer.pk}/")
-    print(page.status_code, page.content[-1500:])
     chart = page.context["chart"]
 
     labels = chart.spec["data"][0]["x"]
