@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from searches.enums import CONCEPT_METHOD, KEY_SEPARATOR
-from searches.models import FollowUpItem, Sample, SearchRun
+from searches.enums import CONCEPT_METHOD, KEY_SEPARATOR, FollowUpName
+from searches.models import Campaign, FollowUpItem, Sample, SearchRun
 from searches.services.domain_store import find_domain
+from searches.services.follow_up_families import campaigns_below
 from searches.services.kept_searches import take_kept
 from searches.services.live import Tally
 from vlmlab.core.errors import ConfigError, VlmLabError
@@ -32,7 +33,7 @@ from vlmlab.core.verdicts.queries import (
 )
 
 STATEMENTS = "statements"
-SHOWN_BEFORE = "The source gave a picture that the search was shown already: it is no fresh evidence."
+SHOWN_BEFORE = "The source gave a picture that this set was judged on already: it is no fresh evidence."
 TrialKey = tuple[Key, str, str]
 """What tells the sets of a follow-up apart: concepts, block, variant."""
 
@@ -45,7 +46,7 @@ class LiveFollowUp:
         method: how replies are read: as in the search that is followed.
         items: their rows, in order, as they were last written.
         tallies: what the rows say of each set.
-        followed: the campaign whose suspects these are.
+        shown_in: the campaigns whose pictures are no fresh evidence.
     """
 
     run_id: int
@@ -56,7 +57,7 @@ class LiveFollowUp:
     search: FollowUpSearch
     items: list[FollowUpItem]
     tallies: dict[TrialKey, Tally] = field(default_factory=dict)
-    followed: int | None = None
+    shown_in: Sequence[int] = ()
     _shown_before: dict[Key, frozenset[str]] = field(default_factory=dict)
 
     def prepare(self, query: FreshQuery, *, source: SceneSource, run_seed: int) -> PreparedSample:
@@ -104,12 +105,12 @@ class LiveFollowUp:
         return found[:count]
 
     def _shown(self, key: Key) -> frozenset[str]:
-        """Return the pictures on which the search chose a set; only sources of photographs give one again."""
-        if self.followed is None or self.config.backend == EMBEDDED:
+        """Return the pictures on which a set was judged; only sources of photographs give one again."""
+        if not self.shown_in or self.config.backend == EMBEDDED:
             return frozenset()
         if key not in self._shown_before:
             rows = Sample.objects.filter(
-                run__campaign=self.followed, trial__key=KEY_SEPARATOR.join(key)
+                run__campaign__in=self.shown_in, trial__key=KEY_SEPARATOR.join(key)
             ).exclude(image_sha256="")
             self._shown_before[key] = frozenset(rows.values_list("image_sha256", flat=True))
         return self._shown_before[key]
@@ -185,10 +186,22 @@ def _replayed(run: SearchRun) -> LiveFollowUp:
         config, items=[spec_of(item) for item in items], run_seed=run.run_seed
     )
     live = LiveFollowUp(run.pk, run.step, config, domain, METHODS[CONCEPT_METHOD], search, items)
-    live.followed = run.campaign.follows_id
+    live.shown_in = _judged_in(run.campaign)
     replay(search, _stored_batches(run, live))
     _read_tallies(run, live)
     return live
+
+
+def _judged_in(campaign: Campaign) -> list[int]:
+    """Return the campaigns on whose pictures suspects were chosen, so that they say nothing new.
+
+    A confirmation may come after others that left a set undecided, and after the ablation that chose it.
+    """
+    if campaign.follows is None:
+        return []
+    if campaign.kind != FollowUpName.CONFIRM:
+        return [campaign.follows.pk]
+    return [pk for pk in campaigns_below(campaign.follows) if pk < campaign.pk]
 
 
 def _stored_batches(

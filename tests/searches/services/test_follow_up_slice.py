@@ -4,7 +4,10 @@ import pytest
 
 from searches.enums import RunState
 from searches.services.follow_up_live import live_follow_up
+from searches.services.follow_up_wishes import confirm_wish
+from searches.services.follow_ups import create_follow_up
 from tests.doubles import FlatSceneSource
+from tests.factories import make_trial
 from tests.searches.engine import advance, as_new_process, scripted
 from tests.searches.follow_up_engine import follow, follow_up_digest, suspects
 from vlmlab.core.verdicts.queries import fresh_scene_seed
@@ -147,5 +150,32 @@ def test_a_photograph_that_the_search_was_shown_is_no_fresh_scene():
     first, second = (live.prepare(one, source=source, run_seed=run.run_seed) for one in (query, other))
 
     assert first.scene is None
-    assert first.generation_error.startswith("The source gave a picture that the search was shown")
+    assert first.generation_error.startswith("The source gave a picture that this set was judged on")
     assert second.scene.image_sha256 == again.image_sha256
+
+
+def test_a_photograph_of_an_earlier_confirmation_or_ablation_is_no_fresh_scene_of_a_later_one():
+    found = suspects()[:1]
+    settings = {"values": {"backend": "photos", "max_samples": 30}}
+    earlier = [
+        create_follow_up(confirm_wish(found, **settings), by=None),
+        follow(found, "ablate", backend="photos"),
+    ]
+    run = create_follow_up(confirm_wish(found, **settings), by=None).runs.get()
+    source, live = FlatSceneSource(), live_follow_up(run)
+    first, second, third = live.search.ask()[:3]
+    pictures = [
+        live.prepare(one, source=source, run_seed=run.run_seed).scene.image_sha256
+        for one in (first, second, third)
+    ]
+    key = tuple(found[0].concepts)
+    for campaign, shown in zip(earlier, pictures, strict=False):
+        trial = make_trial(campaign.runs.get(), key, verdicts="P", block="x")
+        trial.samples.update(image_sha256=shown)
+    later = create_follow_up(confirm_wish(found, **settings), by=None).runs.get()
+    make_trial(later, key, verdicts="P", block="x").samples.update(image_sha256=pictures[2])
+    live = live_follow_up(run)
+
+    again = [live.prepare(one, source=source, run_seed=run.run_seed) for one in (first, second, third)]
+
+    assert [one.scene is None for one in again] == [True, True, False]
