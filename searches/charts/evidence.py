@@ -36,13 +36,13 @@ def sequential_chart(trace: Trace, *, slug: str) -> Chart:
     ]
     return Chart(
         slug=slug,
-        title="Evidence against fresh scenes",
+        title=f"Evidence against {trace.unit}s",
         note="top: failure rate with interval and threshold; bottom: e-value, with the bar that confirms",
         spec={"data": data if trace.intervals else data[2:], "layout": _sequential_layout(trace, x[-1])},
         sentence=_sequential_sentence(trace),
         columns=(
-            Column("Fresh scenes"), Column("Wrong answers"), Column("Failure rate"), Column("Low"),
-            Column("High"), Column("e-value for"), Column("e-value against"),
+            Column(f"{trace.unit.capitalize()}s"), Column("Wrong answers"), Column("Failure rate"),
+            Column("Low"), Column("High"), Column("e-value for"), Column("e-value against"),
         ),
         rows=tuple(_trace_rows(trace)),
     )  # fmt: skip
@@ -53,9 +53,9 @@ def race_chart(race: Race) -> Chart:
     page = reverse("follow_up_detail", args=[race.campaign_id])
     data: list[dict[str, Any]] = [_course(racer) for racer in race.racers]
     data.append(_ends(race))
-    end = max(racer.trace.points[-1].samples for racer in race.racers)
+    end, unit = max(racer.trace.points[-1].samples for racer in race.racers), _unit(race)
     left_out = race.n_asked - len(race.racers)
-    note = "each line a suspect, its end marked by its state; a mark opens its scenes"
+    note = f"each line a suspect, its end marked by its state; a mark opens its {unit.split()[1]}s"
     if left_out:
         note += f"; {left_out:,} with less evidence are left out"
     return Chart(
@@ -65,12 +65,16 @@ def race_chart(race: Race) -> Chart:
         spec={"data": data, "layout": _race_layout(race, end, href=f"{page}items/")},
         sentence=_race_sentence(race),
         columns=(
-            Column("Suspect", is_number=False), Column("State", is_number=False), Column("Fresh scenes"),
-            Column("Wrong answers"), Column("e-value for"), Column("e-value against"),
+            Column("Suspect", is_number=False), Column("State", is_number=False),
+            Column(f"{unit.capitalize()}s"), Column("Wrong answers"), Column("e-value for"), Column("e-value against"),
         ),
         rows=tuple(_race_row(racer) for racer in race.racers),
         row_urls=tuple(f"{page}items/{racer.item_id}/" for racer in race.racers),
     )  # fmt: skip
+
+
+def _unit(race: Race) -> str:
+    return race.racers[0].trace.unit
 
 
 def _line(name: str, x: Sequence[float], y: Sequence[float], *, width: float) -> dict[str, Any]:
@@ -97,7 +101,9 @@ def _sequential_layout(trace: Trace, end: int) -> dict[str, Any]:
         "showlegend": False,
         "height": 380,
         "margin": {"l": 60, "r": 96, "t": 10, "b": 44},
-        "xaxis": {"title": {"text": "fresh scenes"}, "range": [0, max(end, 1)], "anchor": "y2", "nticks": 8},
+        "xaxis": {
+            "title": {"text": f"{trace.unit}s"}, "range": [0, max(end, 1)], "anchor": "y2", "nticks": 8,
+        },
         "yaxis": {
             "title": {"text": "failure rate"}, "range": [0, 1.02], "domain": [0.46, 1], "tickformat": ".0%",
             "nticks": 5,
@@ -127,7 +133,7 @@ def _level_line(value: float, axis: str) -> dict[str, Any]:
 
 def _sequential_sentence(trace: Trace) -> str:
     last = trace.points[-1]
-    said = f"{last.fails:,} of {write_many(last.samples, 'fresh scene')} were answered wrongly"
+    said = f"{last.fails:,} of {write_many(last.samples, trace.unit)} were answered wrongly"
     if trace.intervals:
         low, high = trace.intervals[-1]
         said += f", {write_level(trace.level)} interval {write_interval(low, high)}"
@@ -173,7 +179,7 @@ def _ends(race: Race) -> dict[str, Any]:
         "y": [round(max(in_tens(one.log_e), FLOOR), 4) for one in lasts],
         "text": [racer.trace.words for racer in race.racers],
         "customdata": [f"{racer.item_id}/" for racer in race.racers],
-        "hovertemplate": "%{text}<br>%{x} scenes<extra></extra>",
+        "hovertemplate": f"%{{text}}<br>%{{x}} {_unit(race)}s<extra></extra>",
         "marker": {
             "size": 9, "symbol": [symbol for symbol, _ in marks], "color": [colour for _, colour in marks],
         },
@@ -190,7 +196,7 @@ def _race_layout(race: Race, end: int, *, href: str) -> dict[str, Any]:
         "showlegend": False,
         "meta": {"href": href},
         "margin": {"l": 68, "r": 116, "t": 14, "b": 44},
-        "xaxis": {"title": {"text": "fresh scenes of the suspect"}, "range": [0, end * 1.03], "nticks": 8},
+        "xaxis": {"title": {"text": f"{_unit(race)}s of the suspect"}, "range": [0, end * 1.03], "nticks": 8},
         "yaxis": {"title": {"text": "e-value"}, "range": [bottom, top], **_powers_of_ten(top)},
         "shapes": [_level_line(value, "y") for value, _ in drawn],
         "annotations": [end_label(words, end * 1.03, y=round(value, 4)) for value, words in drawn],

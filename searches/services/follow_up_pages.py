@@ -166,7 +166,7 @@ def follow_up_page(
     """
     config, progress = follow_up_config(campaign), progress or follow_up_progress(campaign)
     rows = _items(campaign)
-    if state in progress.by_state or state == "open":
+    if state and (state in progress.by_state or state == "open"):
         rows = rows.filter(state="" if state == "open" else state)
     chosen = Paginator(rows, ITEMS_A_PAGE).get_page(page)
     return FollowUpPage(

@@ -37,6 +37,7 @@ class Trace:
         log_needed: bar that ``log_e`` must reach to confirm it; None where none is stored.
         log_against_needed: bar that ``log_e_against`` must reach to refute it.
         intervals: of the failure rate at each point, as ``(low, high)`` at ``level``.
+        unit: what was asked: ``fresh scene``, or ``fresh draw`` of a test case.
     """
 
     words: str
@@ -46,6 +47,7 @@ class Trace:
     log_against_needed: float | None
     level: float
     intervals: tuple[tuple[float, float], ...] = ()
+    unit: str = "fresh scene"
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ def _trace(item: FollowUpItem, config: ConfirmConfig, *, with_intervals: bool) -
         log_against_needed=_number(item.numbers, "log_e_against_needed"),
         level=level,
         intervals=intervals,
+        unit="fresh draw" if item.case_id is not None else "fresh scene",
     )
 
 
