@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Case, IntegerField, Value, When
 
 from searches.enums import FindingState, Verdict
-from searches.models import Campaign, Finding, Note, Sample
+from searches.models import Blob, Campaign, Finding, Note, Sample
 from searches.reports.document import Block, Card, Picture, Section, Table, Text
 from searches.reports.pictures import PictureBox
 from searches.services.finding_lists import stops_early
@@ -20,6 +20,7 @@ from vlmlab.web.numbers import write_interval, write_level, write_many, write_p_
 
 MOST_CARDS = 30
 PICTURES_A_CARD = 4
+LOOKED_AT = 40
 ROWS_SHOWN = 60
 STATE_ORDER = (
     FindingState.CONFIRMED,
@@ -280,16 +281,17 @@ def _pictures(trail: FindingTrail, box: PictureBox) -> list[Picture]:
 
 
 def _shown(trail: FindingTrail) -> list[tuple[Sample, str]]:
-    """Return wrong scenes of the first source that has some with a picture, then right ones."""
-    shown: list[tuple[Sample, str]] = []
+    """Return scenes whose picture is kept, fresh ones first, wrong before right ones; any where none is."""
+    found: list[tuple[Sample, str]] = []
     for source in trail.sources:
         rows = source.trial.samples.exclude(image_sha256="").filter(verdict__in=(Verdict.FAIL, Verdict.PASS))
-        for sample in rows.order_by("verdict", "number")[:PICTURES_A_CARD]:
+        for sample in rows.order_by("verdict", "number")[:LOOKED_AT]:
             sample.trial = source.trial
-            shown.append((sample, source.label))
-        if len(shown) >= PICTURES_A_CARD:
-            break
-    return shown[:PICTURES_A_CARD]
+            found.append((sample, source.label))
+    digests = {sample.image_sha256 for sample, _ in found}
+    kept = set(Blob.objects.filter(pk__in=digests).values_list("pk", flat=True))
+    with_picture = [one for one in found if one[0].image_sha256 in kept]
+    return (with_picture or found)[:PICTURES_A_CARD]
 
 
 def _texts(trail: FindingTrail) -> list[tuple[str, str]]:
