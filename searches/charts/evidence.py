@@ -66,7 +66,8 @@ def race_chart(race: Race) -> Chart:
         sentence=_race_sentence(race),
         columns=(
             Column("Suspect", is_number=False), Column("State", is_number=False),
-            Column(f"{unit.capitalize()}s"), Column("Wrong answers"), Column("e-value for"), Column("e-value against"),
+            Column(f"{unit.capitalize()}s"), Column("Wrong answers"), Column("e-value for"),
+            Column("e-value against"),
         ),
         rows=tuple(_race_row(racer) for racer in race.racers),
         row_urls=tuple(f"{page}items/{racer.item_id}/" for racer in race.racers),

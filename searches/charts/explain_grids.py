@@ -1,7 +1,7 @@
 """Heatmaps: concepts across systems, and pairs of concepts by what is known of them. Five steps each."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from searches.charts.modality_profile import NAMED_AXIS
 from searches.services.explain_coverage import PartLine, SizeCoverage, part_lines
@@ -10,6 +10,8 @@ from vlmlab.core.revelio.coverage import PartState
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.web.figures import Chart, Column, distinct_names
 from vlmlab.web.numbers import write_interval, write_percent
+
+Value = TypeVar("Value")
 
 CellAddress = Callable[[str, str], str]
 """Concept and slug of a system -> the sets behind a cell."""
@@ -46,7 +48,8 @@ def system_chart(grid: SystemGrid, *, address: CellAddress) -> Chart:
             "layout": {
                 "height": 90 + 26 * max(2, len(grid.rows)),
                 "margin": {"l": 160, "r": 24, "t": 60, "b": 8},
-                "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"}, "type": "category"},
+                "xaxis": {"side": "top", "showline": False, "tickfont": {"color": "$text"},
+                          "type": "category"},
                 "yaxis": NAMED_AXIS | {"automargin": True, "autorange": "reversed", "type": "category"},
             },
         },
@@ -81,6 +84,8 @@ def pair_chart(
             samples = int(found.samples[place])
             texts[low][high] = (STATE_SIGNS[state] + (str(samples) if samples else "")) or str(samples)
             links[low][high] = address((domain.concepts[high].id, domain.concepts[low].id)) if samples else ""
+    rows = [low for low in range(count) if any(state is not None for state in states[low])]
+    columns = [high for high in range(count) if any(states[low][high] is not None for low in rows)]
     return Chart(
         slug="pair-coverage",
         title="Pairs of concepts",
@@ -89,8 +94,11 @@ def pair_chart(
         spec={
             "data": [
                 {
-                    "type": "heatmap", "x": labels, "y": labels, "z": states, "text": texts,
-                    "customdata": links, "texttemplate": "%{text}", "zmin": 0, "zmax": len(PartState) - 1,
+                    "type": "heatmap", "x": [labels[high] for high in columns],
+                    "y": [labels[low] for low in rows],
+                    "z": _picked(states, rows, columns), "text": _picked(texts, rows, columns),
+                    "customdata": _picked(links, rows, columns), "texttemplate": "%{text}",
+                    "zmin": 0, "zmax": len(PartState) - 1,
                     "colorscale": _stepped([STATE_COLOURS[state] for state in PartState]),
                     "showscale": False, "xgap": 1, "ygap": 1, "hoverongaps": False,
                     "textfont": {"size": 9, "color": "$text"},
@@ -98,7 +106,7 @@ def pair_chart(
                 }
             ],
             "layout": {
-                "height": 140 + 22 * count,
+                "height": 140 + 22 * max(len(rows), 1),
                 "margin": {"l": 150, "r": 48, "t": 120, "b": 8},
                 "xaxis": {"side": "top", "tickangle": -60, "showline": False, "showgrid": False,
                           "type": "category",
@@ -121,6 +129,13 @@ def pair_chart(
         csv_url=csv_url,
         json_url=json_url,
     )  # fmt: skip
+
+
+def _picked(
+    grid: Sequence[Sequence[Value]], rows: Sequence[int], columns: Sequence[int]
+) -> list[list[Value]]:
+    """Return the part of a square that has cells: a triangle's first rows and last columns are empty."""
+    return [[grid[low][high] for high in columns] for low in rows]
 
 
 def _names(line: PartLine, domain: Domain) -> str:

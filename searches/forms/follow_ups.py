@@ -15,11 +15,13 @@ STARTED_HERE = (FollowUpName.CONFIRM, FollowUpName.ABLATE, FollowUpName.PROBE)
 """The kinds that start from findings; the others start from pairs, families, envelopes and matrices."""
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
-    "confirm": ("protocol", "max_samples", "fdr_level", "paper_samples", "paper_top"),
+    "confirm": ("protocol", "max_samples", "fdr_level"),
     "ablate": ("pairs", "level", "margin", "reduces", "reduce_scenes"),
     "probe": ("scenes",),
 }
-FINE: Mapping[str, tuple[str, ...]] = {"confirm": ("later_share", "coverage", "futility")}
+FINE: Mapping[str, tuple[str, ...]] = {
+    "confirm": ("paper_samples", "paper_top", "later_share", "coverage", "futility")
+}
 BUDGET = ("inference_budget", "spend_cap_usd", "wall_clock_budget_s", "slots")
 WHICH = (
     ("all", "All suspects"),
@@ -27,8 +29,8 @@ WHICH = (
     ("top", "Only those that failed most"),
 )
 PROTOCOLS = {
-    "sequential": "sequential: until the evidence decides",
-    "paper": "paper: a fixed number of scenes for the top sets",
+    "sequential": "Until the evidence decides",
+    "paper": "As published: a fixed number of scenes",
 }
 
 
@@ -66,7 +68,8 @@ class FollowUpForm(forms.Form):
                     label=field.label,
                     choices=list(PROTOCOLS.items()),
                     widget=forms.RadioSelect,
-                    help_text=str(field.help_text),
+                    help_text="Only the first holds the share of false discoveries. The second asks the "
+                    "top sets, see the fine settings.",
                 )
             self.fields[name] = field
             if fixed and name in fixed:

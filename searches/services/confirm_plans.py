@@ -100,6 +100,15 @@ def planner_values(finding_pk: int) -> tuple[Finding | None, dict[str, Any]]:
     return finding, values
 
 
+def expected_scenes(finding: Finding, config: ConfirmConfig) -> float:
+    """Return the mean number of fresh scenes that settle a finding, if it fails less than in its search.
+
+    Rates are rounded to steps of 5 %, so that many findings share few plans.
+    """
+    rate = SHRINK * finding.fails / finding.n if finding.n else SHRINK
+    return _plan(round(20 * rate) / 20, config, 0, 1).prospect.expected_samples
+
+
 @lru_cache(maxsize=256)
 def _plan(rate: float, config: ConfirmConfig, others: int, most: int) -> SettlingPlan:
     return plan_settling(rate, config, others=others, most=most)

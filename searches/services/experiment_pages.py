@@ -122,6 +122,12 @@ class ExperimentPage:
         if not means or not self.progress.n_inferences:
             return "Nothing is known yet: its runs wait or have just begun."
         best = max(means, key=lambda one: one[1])
+        if not best[1]:
+            return (
+                "No failure mode was found."
+                if self.progress.is_final
+                else "No failure mode was found so far."
+            )
         on = f" on {self.sut.name}" if self.sut and len(self.suts) > 1 else ""
         so_far = "" if self.progress.is_final else " so far"
         return (

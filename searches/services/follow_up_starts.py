@@ -8,12 +8,14 @@ from django.db.models import QuerySet
 
 from searches.enums import CONCEPT_METHOD, FindingState, Minimality
 from searches.models import Campaign, Finding, SearchRun, SutRecord
+from searches.services.confirm_plans import SHRINK, expected_scenes
 from searches.services.estimates import cost_each, round_duration
 from searches.services.follow_up_families import fixed_levels, root_of
 from searches.services.set_settings import SetSettings, set_settings
 from vlmlab.core.errors import ConfigError, VlmLabError
+from vlmlab.core.verdicts.config import ConfirmConfig
 from vlmlab.web.asked import asked_number
-from vlmlab.web.numbers import write_many
+from vlmlab.web.numbers import write_many, write_percent
 
 MOST_CHOSEN = 500
 GUESSED_SECONDS = 2.0  # an inference with its picture, before this system has a run
@@ -47,11 +49,12 @@ class StartSource:
 
 @dataclass(frozen=True)
 class StartLine:
-    """What one system would be asked."""
+    """What one system would be asked: ``expected`` where a plan can tell, time and cost at most."""
 
     sut: SutRecord
     n_items: int
     most: int
+    expected: int | None
     seconds: float
     cost_usd: float | None
 
@@ -63,6 +66,7 @@ class StartEstimate:
     Attributes:
         unpriced: names of the systems whose price is unknown.
         basis: what the largest number of inferences comes from.
+        expected: inferences that the planner counts on, None where it cannot tell.
     """
 
     lines: tuple[StartLine, ...]
@@ -72,6 +76,17 @@ class StartEstimate:
     cost_usd: float
     unpriced: tuple[str, ...]
     basis: str
+    expected: int | None = None
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """How long that takes."""
+        return self.seconds * self.expected / self.most if self.expected and self.most else None
+
+    @property
+    def expected_usd(self) -> float | None:
+        """What that costs."""
+        return self.cost_usd * self.expected / self.most if self.expected and self.most else None
 
 
 def start_source(*, findings: Sequence[str], campaign: str, run: str, suspects_only: bool) -> StartSource:
@@ -166,7 +181,7 @@ def start_estimate(kind: str, findings: Sequence[Finding], values: Mapping[str, 
     by_sut: dict[int, list[Finding]] = {}
     for finding in findings:
         by_sut.setdefault(finding.sut_id, []).append(finding)
-    lines = tuple(_line(kind, found, values) for found in by_sut.values())
+    lines = tuple(_line(kind, found, values, family=len(findings)) for found in by_sut.values())
     return StartEstimate(
         lines=lines,
         n_items=sum(line.n_items for line in lines),
@@ -175,6 +190,7 @@ def start_estimate(kind: str, findings: Sequence[Finding], values: Mapping[str, 
         cost_usd=sum(line.cost_usd or 0.0 for line in lines),
         unpriced=tuple(line.sut.name for line in lines if line.cost_usd is None),
         basis=_basis(kind, values),
+        expected=sum(known) if (known := [one.expected for one in lines if one.expected]) else None,
     )
 
 
@@ -184,7 +200,7 @@ def _asked(kind: str, findings: Sequence[Finding], values: Mapping[str, Any]) ->
     return findings
 
 
-def _line(kind: str, findings: Sequence[Finding], values: Mapping[str, Any]) -> StartLine:
+def _line(kind: str, findings: Sequence[Finding], values: Mapping[str, Any], *, family: int) -> StartLine:
     sut, settings = findings[0].sut, set_settings(findings[0].run)
     most = sum(_most(kind, finding.size, values) for finding in findings)
     if values.get("inference_budget"):
@@ -197,7 +213,24 @@ def _line(kind: str, findings: Sequence[Finding], values: Mapping[str, Any]) -> 
     cost = None if each is None or sut.is_price_unknown else each * most
     if cost is not None and values.get("spend_cap_usd"):
         cost = min(cost, values["spend_cap_usd"])
-    return StartLine(sut, len(findings), most, round_duration(most * pace), cost)
+    expected = _expected(kind, findings, values, family=family)
+    expected = None if expected is None else min(expected, most)
+    return StartLine(sut, len(findings), most, expected, round_duration(most * pace), cost)
+
+
+def _expected(
+    kind: str, findings: Sequence[Finding], values: Mapping[str, Any], *, family: int
+) -> int | None:
+    """Return how many scenes the planner counts on; None for kinds of a fixed size."""
+    if kind != "confirm" or values["protocol"] != "sequential":
+        return None
+    names = ("max_samples", "fdr_level", "later_share", "coverage", "futility")
+    config = ConfirmConfig(
+        failure_rate_threshold=set_settings(findings[0].run).failure_rate_threshold,
+        family_size=family,
+        **{name: values[name] for name in names},
+    )
+    return round(sum(expected_scenes(finding, config) for finding in findings))
 
 
 def _most(kind: str, size: int, values: Mapping[str, Any]) -> int:
@@ -215,8 +248,8 @@ def _basis(kind: str, values: Mapping[str, Any]) -> str:
         return f"{write_many(values['paper_samples'], 'scene')} for each of the top {values['paper_top']:,}"
     if kind == "confirm":
         return (
-            f"up to {write_many(values['max_samples'], 'scene')} a set; most are decided with fewer, and a "
-            "set without hope is given up"
+            f"About: if each set fails {write_percent(SHRINK)} as often as it was found with. At most: "
+            f"{write_many(values['max_samples'], 'scene')} a set; a set without hope is given up"
         )
     if kind == "ablate":
         more = ""
