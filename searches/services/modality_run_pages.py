@@ -181,7 +181,7 @@ def opened_evaluation(page: ModalityRunPage, row: Evaluation) -> OpenedEvaluatio
             boxes=(*drawn(seen.truth, run.label, kind="truth"), *drawn(boxes, "answer", kind="perturbed")),
         )
     except VlmLabError as error:
-        problem = f"{error.message} {error.hint}".strip()
+        problem = str(error)
     return OpenedEvaluation(
         row=row,
         number=point.number if point else 0,

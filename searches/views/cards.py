@@ -1,7 +1,7 @@
 """Pages of decision cards: one card, its progress, its files and its PDF."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
@@ -9,9 +9,8 @@ from searches.charts.gate_card import bounds_chart
 from searches.services.card_exports import MEDIA_TYPES, card_file, card_html
 from searches.services.cards import CardPage, card_page, find_card
 from searches.services.pdf import chromium_path, print_to_pdf
+from searches.views.polling import polled
 from vlmlab.core.errors import VlmLabError
-
-STOP_POLLING = 286  # HTMX: take this answer and ask no more
 
 
 @require_safe
@@ -28,17 +27,13 @@ def card_detail(request: HttpRequest, pk: int) -> HttpResponse:
 def card_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Show how far a card is; 304 while nothing changed, 286 once nothing will."""
     page = _card(pk)
-    etag = f'"{page.run.etag}"'
-    if request.headers.get("If-None-Match") == etag:
-        response: HttpResponse = HttpResponseNotModified()
-    else:
-        response = render(request, "searches/card_progress.html", {"page": page, "run": page.run})
-        if page.run.is_final:
-            response.status_code = STOP_POLLING
-            response["HX-Refresh"] = "true"
-    response["ETag"] = etag
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    context = {"page": page, "run": page.run}
+    return polled(
+        request,
+        etag=page.run.etag,
+        is_final=page.run.is_final,
+        draw=lambda: render(request, "searches/card_progress.html", context),
+    )
 
 
 @require_safe

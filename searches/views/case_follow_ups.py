@@ -32,7 +32,7 @@ def modality_confirm(request: HttpRequest, pk: int) -> HttpResponse:
         )
         started = launch.start_follow_up(wish, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
         return redirect(f"{campaign.get_absolute_url()}#follow-ups")
     return redirect(started)
 
@@ -47,7 +47,7 @@ def case_confirm(request: HttpRequest, pk: int) -> HttpResponse:
         wish = case_wishes.confirm_cases_wish([case])
         started = launch.start_follow_up(wish, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
         return redirect(f"{case.get_absolute_url()}#evidence")
     return redirect(started)
 
@@ -66,7 +66,7 @@ def modality_transfer(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         cases = _cases(campaign, numbers)
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
         return redirect(campaign)
     context["cases"] = cases
     if request.method == "POST" and form.is_valid():

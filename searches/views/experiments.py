@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -26,6 +26,7 @@ from searches.services.experiment_published import NOT_THE_SAME
 from searches.services.experiment_retests import retest_page
 from searches.services.transfer_pages import transfer_lines
 from searches.services.workers import workers_now
+from searches.views.polling import polled
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.asked import asked_number
 from vlmlab.web.figures import Chart
@@ -33,7 +34,6 @@ from vlmlab.web.numbers import write_many
 from vlmlab.web.streaming import stream_file
 
 PAGE_SIZE = 25
-STOP_POLLING = 286  # HTMX: take this answer and ask no more
 
 
 @require_safe
@@ -106,18 +106,13 @@ def experiment_progress_part(request: HttpRequest, pk: int) -> HttpResponse:
     """Show how far an experiment is; 304 while nothing changed, 286 once nothing will."""
     experiment = find_experiment(pk)
     progress = experiment_progress(experiment)
-    etag = f'"{progress.etag}"'
-    if request.headers.get("If-None-Match") == etag:
-        response: HttpResponse = HttpResponseNotModified()
-    else:
-        context = {"experiment": experiment, "progress": progress}
-        response = render(request, "searches/experiment_progress.html", context)
-        if progress.is_final:
-            response.status_code = STOP_POLLING
-            response["HX-Refresh"] = "true"  # the page as a whole has more to show now
-    response["ETag"] = etag
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    context = {"experiment": experiment, "progress": progress}
+    return polled(
+        request,
+        etag=progress.etag,
+        is_final=progress.is_final,
+        draw=lambda: render(request, "searches/experiment_progress.html", context),
+    )
 
 
 @require_safe
@@ -155,7 +150,7 @@ def experiment_retest(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         started = launch.start_retests(experiment, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
     else:
         messages.success(request, f"{write_many(len(started), 're-test is,re-tests are')} queued.")
     return redirect(experiment)
@@ -178,7 +173,7 @@ def _act(request: HttpRequest, pk: int, action: Callable[..., int], done: str) -
     try:
         moved = action(experiment, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
     else:
         messages.success(request, f"{write_many(moved, 'run is,runs are')} {done}.")
     return redirect(experiment)

@@ -24,7 +24,7 @@ def explain_test_pair(request: HttpRequest, scope: str, pk: int) -> HttpResponse
         wish = four_cells_wish(found, request.POST.getlist("c")[:3])
         campaign = launch.start_follow_up(wish, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
         return redirect(f"{reverse('explain_pairs', args=[scope, pk])}?{found.query}")
     return redirect(campaign)
 
@@ -36,7 +36,7 @@ def explain_probe(request: HttpRequest, scope: str, pk: int) -> HttpResponse:
     try:
         campaign = launch.start_follow_up(concept_probe_wish(found), by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
         return redirect(f"{reverse('explain_concepts', args=[scope, pk])}?{found.query}")
     return redirect(campaign)
 
@@ -54,6 +54,6 @@ def explain_fill(request: HttpRequest, scope: str, pk: int) -> HttpResponse:
         wish = coverage_wish(found, is_alone=form.is_alone, wish=form.wish, source=form.source_chosen)
         campaign = launch.start_follow_up(wish, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
         return redirect(back)
     return redirect(campaign)

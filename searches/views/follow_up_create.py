@@ -45,7 +45,7 @@ def follow_up_create(request: HttpRequest) -> HttpResponse:
     try:
         source = _source(data, kind)
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
         return redirect("finding_list")
     if request.method == "GET":
         form = _form(source, kind, initial=_initial(request, kind))

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -27,12 +27,12 @@ from searches.services.follow_up_progress import (
 from searches.services.follow_up_progress import follow_up_progress as progress_of
 from searches.services.follow_up_traces import race_of, trace_of
 from searches.services.set_pages import set_page
+from searches.views.polling import polled
 from searches.views.sets import chosen_number, redrawn, shows_all
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.streaming import stream_file
 
 PAGE_SIZE = 25
-STOP_POLLING = 286  # HTMX: take this answer and ask no more
 
 
 @require_safe
@@ -60,18 +60,14 @@ def follow_up_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the part of the page that changes; 304 while nothing did, 286 once nothing will."""
     campaign = _campaign(pk)
     progress = progress_of(campaign)
-    etag = f'"{progress.etag}"'
-    if request.headers.get("If-None-Match") == etag:
-        response: HttpResponse = HttpResponseNotModified()
-    else:
-        context = _context(request, campaign, progress)
-        response = render(request, "searches/follow_up_progress.html", context)
-        if progress.is_final:
-            response.status_code = STOP_POLLING
-            response["HX-Refresh"] = "true"  # the page as a whole has more to show and other buttons
-    response["ETag"] = etag
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    return polled(
+        request,
+        etag=progress.etag,
+        is_final=progress.is_final,
+        draw=lambda: render(
+            request, "searches/follow_up_progress.html", _context(request, campaign, progress)
+        ),
+    )
 
 
 @require_safe
@@ -136,7 +132,7 @@ def _act(request: HttpRequest, pk: int, action: Callable[..., None], done: str) 
     try:
         action(campaign, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
     else:
         messages.success(request, done)
     return redirect(campaign)

@@ -5,7 +5,7 @@ from typing import cast
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -13,11 +13,11 @@ from searches import launch
 from searches.models import Campaign, User
 from searches.services import modality_deletion, modality_pages, modality_steering
 from searches.services.modality_progress import campaign_progress
+from searches.views.polling import polled
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.numbers import write_many
 
 PAGE_SIZE = 25
-STOP_POLLING = 286  # HTMX: take this answer and ask no more
 
 
 @require_safe
@@ -33,18 +33,13 @@ def modality_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Show how far a campaign is; 304 while nothing changed, 286 once nothing will."""
     campaign = find_campaign(pk)
     progress = campaign_progress(campaign)
-    etag = f'"{progress.etag}"'
-    if request.headers.get("If-None-Match") == etag:
-        response: HttpResponse = HttpResponseNotModified()
-    else:
-        context = {"campaign": campaign, "progress": progress}
-        response = render(request, "searches/modality_progress.html", context)
-        if progress.is_final:
-            response.status_code = STOP_POLLING
-            response["HX-Refresh"] = "true"  # the page as a whole has more to show now
-    response["ETag"] = etag
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    context = {"campaign": campaign, "progress": progress}
+    return polled(
+        request,
+        etag=progress.etag,
+        is_final=progress.is_final,
+        draw=lambda: render(request, "searches/modality_progress.html", context),
+    )
 
 
 @require_POST
@@ -72,7 +67,7 @@ def modality_delete(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         n_runs = modality_deletion.delete_campaign(campaign, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
         return redirect(campaign)
     messages.success(request, f"“{campaign.name}” is deleted with {write_many(n_runs, 'run')}.")
     return redirect("modality_list")
@@ -95,7 +90,7 @@ def _act(request: HttpRequest, pk: int, action: Callable[..., int], done: str) -
     try:
         moved = action(campaign, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
     else:
         if moved:
             messages.success(request, f"{write_many(moved, 'run is,runs are')} {done}.")

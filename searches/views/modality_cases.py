@@ -68,7 +68,7 @@ def modality_minimize(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         launch.minimize_case(case, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
     return redirect(f"{case.get_absolute_url()}#minimal")
 
 

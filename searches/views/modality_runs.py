@@ -104,9 +104,7 @@ def send_picture(make: Callable[[], bytes]) -> HttpResponse:
     try:
         png = make()
     except VlmLabError as error:
-        return HttpResponse(
-            f"{error.message} {error.hint}".strip(), status=404, content_type="text/plain; charset=utf-8"
-        )
+        return HttpResponse(str(error), status=404, content_type="text/plain; charset=utf-8")
     response = HttpResponse(png, content_type="image/png")
     response["Cache-Control"] = A_DAY
     response["X-Content-Type-Options"] = "nosniff"

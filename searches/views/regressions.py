@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -12,9 +12,9 @@ from searches.models import Campaign
 from searches.services.regression_exports import MEDIA_TYPES, regression_file
 from searches.services.regression_scenes import mode_scenes
 from searches.services.regressions import RegressionPage, find_regression, regression_page
+from searches.views.polling import polled
 from vlmlab.web.asked import asked_number
 
-STOP_POLLING = 286  # HTMX: take this answer and ask no more
 SCENES_A_PAGE = 12
 
 
@@ -39,18 +39,14 @@ def regression_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Show how far a regression is; 304 while nothing changed, 286 once nothing will."""
     campaign = _campaign(pk)
     page = regression_page(campaign)
-    etag = f'"{etag_of(page)}"'
-    if request.headers.get("If-None-Match") == etag:
-        response: HttpResponse = HttpResponseNotModified()
-    else:
-        context = {"campaign": campaign, "page": page, "etag": etag_of(page)}
-        response = render(request, "searches/regression_progress.html", context)
-        if page.is_final:
-            response.status_code = STOP_POLLING
-            response["HX-Refresh"] = "true"
-    response["ETag"] = etag
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    etag = etag_of(page)
+    context = {"campaign": campaign, "page": page, "etag": etag}
+    return polled(
+        request,
+        etag=etag,
+        is_final=page.is_final,
+        draw=lambda: render(request, "searches/regression_progress.html", context),
+    )
 
 
 @require_safe

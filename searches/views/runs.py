@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -21,13 +21,13 @@ from searches.services.finding_lists import run_findings, run_state_counts
 from searches.services.flag_lists import flagged_count
 from searches.services.follow_up_lists import follow_up_lines, follow_ups_of
 from searches.services.results import PFM_NOTE
+from searches.views.polling import polled
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.asked import asked_number
 from vlmlab.web.errors import is_fragment_request
 
 PAGE_SIZE = 25
 SHOWN_FOLLOW_UPS = 5
-STOP_POLLING = 286  # HTMX: take this answer and ask no more
 
 
 @require_safe
@@ -58,22 +58,12 @@ def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
 def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the part of a run's page that changes; 304 while nothing did, 286 once nothing will."""
     run = _run(pk)
-    etag = f'"{run_pages.page_etag(run)}"'
-    if request.headers.get("If-None-Match") == etag:
-        response: HttpResponse = HttpResponseNotModified()
-    else:
-        response = render(request, "searches/run_progress.html", _live(run))
-        if run.is_final:
-            response.status_code = STOP_POLLING
-            # The page as a whole has more to show now: metrics, findings, other buttons.
-            response["HX-Refresh"] = "true"
-        news = run_pages.news_of(run, asked_number(request.GET.get("modes", "")))
-        if news is not None and not run.is_final:
-            toast = {"text": news.sentence, "href": news.finding.get_absolute_url()}
-            response["HX-Trigger"] = json.dumps({"toast": toast})
-    response["ETag"] = etag
-    response["Cache-Control"] = "private, no-cache"
-    return response
+    return polled(
+        request,
+        etag=run_pages.page_etag(run),
+        is_final=run.is_final,
+        draw=lambda: _with_news(request, run, render(request, "searches/run_progress.html", _live(run))),
+    )
 
 
 @require_safe
@@ -143,12 +133,21 @@ def run_retry_call_errors(request: HttpRequest, pk: int) -> HttpResponse:
     return _act(request, pk, launch.retry_call_errors, "The failed calls are asked again.")
 
 
+def _with_news(request: HttpRequest, run: SearchRun, response: HttpResponse) -> HttpResponse:
+    """Announce what a run found since the browser last asked."""
+    news = run_pages.news_of(run, asked_number(request.GET.get("modes", "")))
+    if news is not None and not run.is_final:
+        toast = {"text": news.sentence, "href": news.finding.get_absolute_url()}
+        response["HX-Trigger"] = json.dumps({"toast": toast})
+    return response
+
+
 def _act(request: HttpRequest, pk: int, action: Callable[..., None], done: str) -> HttpResponse:
     run = _any_run(pk)
     try:
         action(run, by=cast(User, request.user))
     except VlmLabError as error:
-        messages.error(request, f"{error.message} {error.hint}".strip())
+        messages.error(request, str(error))
     else:
         messages.success(request, done)
     return redirect(run)
