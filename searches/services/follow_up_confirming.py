@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from searches.enums import FINAL_STATES, FindingState, RunState
-from searches.models import Campaign, Finding, FollowUpItem, Trial
+from searches.enums import FINAL_STATES, FOLLOW_UP_METHOD, FindingState, FollowUpName, RunState, Verdict
+from searches.models import Campaign, Finding, FollowUpItem, Sample, Trial
 from searches.services.follow_up_collapsing import collapse_findings
-from searches.services.scene_flags import adjusted_counts
+from searches.services.scene_flags import adjusted_counts, flagged_samples
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.stats import clopper_pearson
 from vlmlab.core.verdicts.config import ConfirmConfig
@@ -37,17 +37,51 @@ def settle_confirmation(campaign: Campaign) -> None:
         FreshCounts(fails, n, _place(item, config), is_open=_is_open(item))
         for item, (fails, n, _) in zip(items, counts, strict=True)
     ]
+    newer = newer_evidence(items)
     for item, one, count in zip(items, settle_family(known, config), counts, strict=True):
         if item.run.state not in FINAL_STATES:
             continue  # its worker writes it
+        if one.state not in DECIDED and _stays(item):
+            continue  # it was settled before somebody flagged scenes of it
         if one.state in DECIDED:
             _settle_item(item, one.state, "crossed")
         elif is_final and not _is_open(item):
-            _settle_item(item, FindingState.UNDETERMINED, item.reason or "exhausted")
+            reason = "flagged" if item.state in DECIDED else item.reason or "exhausted"
+            _settle_item(item, FindingState.UNDETERMINED, reason)
         if one.state in DECIDED or is_final:
+            told = newer.get(item.finding_id or 0, set())
+            if told & set(DECIDED) or (told and one.state not in DECIDED):
+                continue
             _settle_finding(item, one, config, count)
     if campaign.follows is not None:
         collapse_findings(campaign.follows)
+
+
+def newer_evidence(items: Sequence[FollowUpItem]) -> dict[int, set[str]]:
+    """Return what later confirmations have said of findings: an older one must not speak over them.
+
+    Older ones settle late where a run of theirs failed and was resumed.
+    """
+    if not items:
+        return {}
+    later = FollowUpItem.objects.filter(
+        finding__in=[item.finding_id for item in items if item.finding_id is not None],
+        campaign__method=FOLLOW_UP_METHOD,
+        campaign__kind=FollowUpName.CONFIRM,
+        campaign__config__protocol="sequential",
+        campaign__gt=items[0].campaign_id,
+        run__state__in=FINAL_STATES,
+        n__gt=0,
+    ).exclude(state="")
+    found: dict[int, set[str]] = {}
+    for finding_id, state in later.values_list("finding_id", "state"):
+        found.setdefault(finding_id or 0, set()).add(state)
+    return found
+
+
+def _stays(item: FollowUpItem) -> bool:
+    """Whether an item was decided and its finding says so: decisions stay, flags are shown beside them."""
+    return item.state in DECIDED and item.finding is not None and item.finding.state == item.state
 
 
 def _is_open(item: FollowUpItem) -> bool:
@@ -66,17 +100,34 @@ def _counts(items: Sequence[FollowUpItem]) -> list[tuple[int, int, int]]:
     trials = Trial.objects.filter(run__in={item.run_id for item in items}, variant="")
     rows = {(one.run_id, one.block, one.key): one.pk for one in trials}
     places = [rows.get((item.run_id, item.block, item.key)) for item in items]
-    adjusted = adjusted_counts([pk for pk in places if pk is not None])
-    counts = []
-    for item, pk in zip(items, places, strict=True):
-        invalid = int(item.numbers.get("invalid", 0))
-        left = adjusted.get(pk) if pk is not None else None
-        if left is None or not left.flagged:
-            counts.append((item.fails, item.n, invalid))
-        else:
-            fails, n = item.fails - left.flagged_fails, item.n - left.flagged
-            counts.append((max(0, fails), max(0, n), min(invalid, max(0, fails))))
-    return counts
+    flagged = adjusted_counts([pk for pk in places if pk is not None])
+    left = _counts_left(list(flagged))
+    return [
+        (item.fails, item.n, int(item.numbers.get("invalid", 0)))
+        if pk is None or pk not in flagged
+        else left.get(pk, (0, 0, 0))
+        for item, pk in zip(items, places, strict=True)
+    ]
+
+
+def _counts_left(trial_ids: Sequence[int]) -> dict[int, tuple[int, int, int]]:
+    """Return fails, answers and invalid answers on unflagged scenes, each picture once as its search counts.
+
+    A flag on any of the scenes that show one picture speaks of that picture.
+    """
+    told = Sample.objects.filter(trial__in=trial_ids, told_verdict__in=(Verdict.PASS, Verdict.FAIL))
+    out = set(flagged_samples(told).values_list("trial_id", "image_sha256"))
+    found: dict[int, tuple[int, int, int]] = {}
+    seen: set[tuple[int, str]] = set()
+    columns = ("pk", "trial_id", "image_sha256", "told_verdict", "answer_status")
+    for pk, trial_id, picture, verdict, status in told.order_by("step", "position").values_list(*columns):
+        shown = (trial_id, picture or f"sample {pk}")
+        if shown in seen or (trial_id, picture) in out:
+            continue
+        seen.add(shown)
+        fails, n, invalid = found.get(trial_id, (0, 0, 0))
+        found[trial_id] = (fails + (verdict == Verdict.FAIL), n + 1, invalid + (status == "invalid"))
+    return found
 
 
 def _settle_item(item: FollowUpItem, state: str, reason: str) -> None:

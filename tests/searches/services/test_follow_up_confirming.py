@@ -9,10 +9,12 @@ from searches.services.follow_up_settling import settle
 from searches.services.follow_up_wishes import confirm_wish
 from searches.services.follow_ups import create_follow_up
 from searches.services.runs import cancel_run
+from searches.services.scene_flags import flag_sample
 from tests.factories import make_finding, make_run, make_trial
 from tests.searches.engine import advance, scripted
 from tests.searches.follow_up_engine import follow, suspects
 from vlmlab.core.errors import VlmLabError
+from vlmlab.core.stats import log_e_above
 
 pytestmark = pytest.mark.django_db
 
@@ -167,8 +169,6 @@ def test_a_system_that_changed_since_is_not_confirmed_unless_a_person_says_so():
 
 
 def test_call_errors_and_flagged_scenes_count_for_nothing():
-    from searches.services.scene_flags import flag_sample
-
     found = suspects(scripted(call_error_rate=0.2))
     campaign = confirm(found[:1], max_samples=30)
     run = campaign.runs.get()
@@ -192,3 +192,73 @@ def test_a_follow_up_of_nothing_is_refused():
     found = suspects()
     with pytest.raises(VlmLabError, match="chosen twice"):
         follow([found[0], found[0]])
+
+
+def test_an_older_confirmation_that_settles_late_does_not_speak_over_a_newer_one():
+    found = suspects()
+    older = confirm(found, max_samples=60)
+    run = older.runs.get()
+    advance(run)
+    later = confirm(found[:1], max_samples=60)
+    item = later.items.get()
+    later.runs.update(state="succeeded")
+    later.items.update(state="refuted", fails=1, n=30)
+    settle(later)
+    found[0].refresh_from_db()
+    assert (found[0].state, found[0].fresh_n) == ("refuted", 30)
+
+    settle(older)
+
+    found[0].refresh_from_db()
+    assert (found[0].state, found[0].fresh_n) == ("refuted", 30)
+    later.items.filter(pk=item.pk).update(state="undetermined", fails=2, n=3)
+    settle(older)  # what decides speaks over what does not, in any order
+    found[0].refresh_from_db()
+    assert found[0].state == "confirmed"
+
+
+def test_invalid_answers_and_repeated_pictures_are_left_out_with_their_flag():
+    found = suspects()
+    campaign = confirm(found[:1], max_samples=30)
+    run = campaign.runs.get()
+    item = campaign.items.get()
+    make_trial(run, ("cone", "near"), verdicts="F" * 20 + "IIPP", block=item.block)
+    samples = list(run.samples.order_by("step", "position"))
+    for number, sample in enumerate(samples):
+        sample.image_sha256, sample.told_verdict = f"{min(number, 22):064d}", sample.verdict
+        sample.save()
+    # the last picture was shown before: a repeat, which the search does not count
+    item.fails, item.n, item.numbers = 22, 23, {"invalid": 2}
+    item.save()
+    run.state = RunState.SUCCEEDED
+    run.save()
+    for number in (0, 20, 23):
+        flag_sample(samples[number], ["noise"], by=None)
+
+    settle(campaign)
+
+    found[0].refresh_from_db()
+    assert (found[0].fresh_fails, found[0].fresh_n, found[0].fresh_invalid) == (20, 20, 1)
+    assert found[0].log_e_value == pytest.approx(float(log_e_above(20, 20, threshold=0.6)))
+
+
+def test_flags_before_a_campaign_is_settled_undo_its_decisions_and_flags_after_it_do_not():
+    found = suspects()
+    campaign = confirm(found, max_samples=60)
+    run = campaign.runs.get()
+    advance(run)
+    for sample in run.samples.filter(verdict="fail", trial__key="cone+near"):
+        flag_sample(sample, ["noise"], by=None)
+
+    settle(campaign)
+    found[0].refresh_from_db()
+    item = campaign.items.get(finding=found[0])
+    assert (item.state, item.reason, found[0].state) == ("confirmed", "crossed", "confirmed")
+    assert found[0].fresh_n == item.n
+
+    Finding.objects.filter(pk=found[0].pk).update(state="suspected", fresh_n=None, log_e_value=None)
+    settle(campaign)  # as if the flags had come before
+    item.refresh_from_db()
+    found[0].refresh_from_db()
+    assert (item.state, item.reason) == ("undetermined", "flagged")
+    assert found[0].state == "suspected"  # no scene is left that says anything
