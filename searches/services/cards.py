@@ -22,7 +22,7 @@ from searches.models import (
 from searches.services.card_words import card_sentence, cell_sentence, fine_percent
 from searches.services.domain_store import find_domain
 from searches.services.envelopes import StoredEnvelope
-from searches.services.scene_flags import EXCLUDING
+from searches.services.scene_flags import EXCLUDING, flagged_samples
 from vlmlab.core.scenes.concepts import Domain, Key
 from vlmlab.core.verdicts.envelope import CellMembers, EnvelopeCell, check_envelope, envelope_coverage
 from vlmlab.core.verdicts.envelope_cards import CardReading, CellCounts, CellReading, judge_card
@@ -173,7 +173,7 @@ def card_page(run: SearchRun) -> CardPage | None:
         _cell(
             domain, cell, items[cell.id], counts=counts[at], members=members[cell.id],
             reading=reading.cells[at] if reading else None, drawn=drawn.get(items[cell.id].block, set()),
-            flagged=sum(one.block == items[cell.id].block for one in flagged), planned=stored.planned[at],
+            flagged=[one for one in flagged if one.block == items[cell.id].block], planned=stored.planned[at],
         )
         for at, cell in enumerate(stored.cells)
     )  # fmt: skip
@@ -254,7 +254,7 @@ def _cell(
     members: CellMembers,
     reading: CellReading | None,
     drawn: set[Key],
-    flagged: int,
+    flagged: list[_Flagged],
     planned: int,
 ) -> CardCell:
     possible = int(np.bitwise_or.reduce(members.masks))
@@ -266,19 +266,20 @@ def _cell(
         reading=reading,
         counts=counts,
         planned=planned,
-        fails=item.fails,
-        invalid=int(item.numbers.get("invalid", 0)),
+        fails=item.fails - sum(one.is_fail for one in flagged),
+        invalid=int(item.numbers.get("invalid", 0)) - sum(one.kind == "invalid" for one in flagged),
         members=len(members),
         drawn=len(drawn),
         never_drawn=tuple(one for one in domain.key_of(possible) if one not in seen),
         lost=sum(int(number) for number in lost.values()),
-        flagged=flagged,
+        flagged=len(flagged),
     )
 
 
 def _by_expected(run: SearchRun) -> tuple[Expected, ...]:
+    answered = Sample.objects.filter(run=run, verdict__in=(Verdict.PASS, Verdict.FAIL))
     rows = (
-        Sample.objects.filter(run=run, verdict__in=(Verdict.PASS, Verdict.FAIL))
+        answered.exclude(pk__in=flagged_samples(answered).values("pk"))
         .order_by()
         .values("expected_action")
         .annotate(n=Count("pk"), fails=Count("pk", filter=Q(verdict=Verdict.FAIL)))

@@ -14,6 +14,7 @@ from searches.services.gate_names import checked_name, free_slug
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import ConfigError
 from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.domain_problems import shown
 from vlmlab.core.verdicts.config import EnvelopeConfig
 from vlmlab.core.verdicts.envelope import EnvelopeCell, EnvelopeSpec, check_envelope
 from vlmlab.core.verdicts.envelope_cards import planned_samples
@@ -179,6 +180,13 @@ def values_of_file(content: Mapping[str, Any]) -> tuple[Domain, dict[str, Any]]:
     values = dict(content)
     slug, version = str(values.pop("domain", "")), str(values.pop("domain_version", "") or "")
     domain = find_domain(f"{slug}@{version}" if version else slug)
+    if version and domain.version != version:
+        raise ConfigError(
+            f"Version {shown(version)} of {domain.title} is not in this lab.",
+            hint=f"Import it first, or name the version {domain.version} and look at the cells again: the "
+            "same words may mean other sets.",
+            field="file",
+        )
     cells = values.get("cells")
     if not isinstance(cells, list) or not all(isinstance(one, Mapping) for one in cells):
         raise ConfigError("cells must be a list of cells.", hint="Each has a title and groups.", field="file")

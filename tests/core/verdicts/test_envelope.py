@@ -181,3 +181,19 @@ def test_domains_that_decide_by_the_best_fit_have_cells_too():
     members = cell_members(INDOOR, cell(includes=[["glass_tipped"]], expected_actions=["safe"]))
 
     assert {INDOOR.decide(key).action for key in keys_of(members, INDOOR)} == {"safe"}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"exposure": 1e308},
+        {"harm": 1e308},
+        {"sets": [{"concepts": ["cone"], "weight": 1e308}]},
+        {"sets": [{"concepts": ["cone"]}] * 2_001},
+        {"includes": [["cone"]] * 21},
+        {"excludes": ["cone"] * 401},
+    ],
+)
+def test_numbers_that_would_overflow_and_lists_without_end_are_refused(values):
+    with pytest.raises(ValidationError):
+        EnvelopeCell(id="a", title="A", **values)

@@ -141,3 +141,9 @@ def test_all_bounds_of_a_card_hold_together_as_often_as_it_says():
         held += all(rate <= cell.high for rate, cell in zip(rates, card.cells, strict=True))
 
     assert held / 600 > 0.95 - 3 * 0.0089
+
+
+@pytest.mark.parametrize("limit", [1e-300, 1e-17, 1e-5])
+def test_a_limit_that_no_number_of_scenes_could_show_is_refused(limit):
+    with pytest.raises(ConfigError, match="more than 20,000 scenes"):
+        samples_needed(limit)

@@ -266,3 +266,32 @@ def test_without_a_chromium_the_sentence_says_how_else(settings):
 
     with pytest.raises(VlmLabError, match="print it to a PDF with your browser"):
         print_to_pdf("<p>Hello</p>")
+
+
+def test_a_file_for_a_version_that_is_not_here_is_not_declared_in_another_one():
+    content = {"name": "City", "domain": "driving", "domain_version": "0.0.1", "cells": [{"title": "Near"}]}
+
+    with pytest.raises(VlmLabError, match="of Driving is not in this lab") as refused:
+        values_of_file(content)
+
+    assert refused.value.field == "file"
+    kept = load_domain("driving").version
+    assert values_of_file(content | {"domain_version": kept})[0].version == kept
+
+
+def test_a_flagged_scene_is_in_no_count_of_a_card():
+    run = make_card(make_envelope(), {"near": (2, 4), "fog": (0, 0)})
+    trial = make_trial(
+        run, ("debris_near",), verdicts="FIPP", block=block_of("cell", "near"), status="open",
+        expected_action="emergency_stop",
+    )  # fmt: skip
+    run.items.filter(block=block_of("cell", "near")).update(
+        numbers={"errors": 2, "invalid": 1, "planned": 183, "lost": {}}
+    )
+    flag_sample(trial.samples.get(answer_status="invalid"), ["noise"], by=None)
+
+    page = card_page(run)
+
+    near = page.cells[0]
+    assert (near.counts.errors, near.counts.n, near.fails, near.invalid, near.flagged) == (1, 3, 1, 0, 1)
+    assert [(one.action, one.fails, one.n) for one in page.expected] == [("emergency_stop", 1, 3)]

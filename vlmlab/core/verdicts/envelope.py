@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,10 @@ CountedError = Literal[
     "under-reaction", "insufficient", "over-reaction", "missed-hazard", "over-caution", "invalid"
 ]
 MOST_CELLS = 50
+MOST_WEIGHT = 1e6  # sums and products of weights stay far from overflow
+MOST_SETS = 2_000
+MOST_GROUPS, MOST_IN_GROUP = 20, 400
+Group = Annotated[tuple[str, ...], Field(max_length=MOST_IN_GROUP)]
 
 
 class _Stored(BaseModel):
@@ -28,7 +32,7 @@ class WeightedSet(_Stored):
     """A set that a cell names itself, and how often it is met beside the others."""
 
     concepts: tuple[str, ...] = Field(min_length=1)
-    weight: float = Field(default=1.0, gt=0.0)
+    weight: float = Field(default=1.0, gt=0.0, le=MOST_WEIGHT)
 
 
 class EnvelopeCell(_Stored):
@@ -39,14 +43,16 @@ class EnvelopeCell(_Stored):
     requirement: str = Field(
         default="", max_length=60, title="Requirement", description="Its id in your list of requirements."
     )  # fmt: skip
-    includes: tuple[tuple[str, ...], ...] = Field(
-        default=(), title="Includes", description="Groups of concepts; a set has at least one of each group."
+    includes: tuple[Group, ...] = Field(
+        default=(), max_length=MOST_GROUPS, title="Includes",
+        description="Groups of concepts; a set has at least one of each group."
     )  # fmt: skip
-    excludes: tuple[str, ...] = Field(
+    excludes: Group = Field(
         default=(), title="Excludes", description="Concepts that no set of the cell has."
     )  # fmt: skip
     sets: tuple[WeightedSet, ...] = Field(
-        default=(), title="Sets", description="These sets only, with their weights; empty: all that fit."
+        default=(), max_length=MOST_SETS, title="Sets",
+        description="These sets only, with their weights; empty: all that fit."
     )  # fmt: skip
     min_size: int = Field(default=1, ge=1, le=20, title="Smallest set")
     max_size: int | None = Field(default=None, ge=1, le=20, title="Largest set")
@@ -70,11 +76,13 @@ class EnvelopeCell(_Stored):
         description="Errors with which the cell may still pass; more need more scenes, and forgive bad luck.",
     )  # fmt: skip
     exposure: float = Field(
-        default=1.0, ge=0.0, title="Exposure", description="How often the cell is met, beside the others."
+        default=1.0, ge=0.0, le=MOST_WEIGHT, title="Exposure",
+        description="How often the cell is met, beside the others.",
     )  # fmt: skip
     harm: float = Field(
-        default=1.0, ge=0.0, title="Harm", description="How bad an error is, beside the others."
-    )
+        default=1.0, ge=0.0, le=MOST_WEIGHT, title="Harm",
+        description="How bad an error is, beside the others.",
+    )  # fmt: skip
 
     @model_validator(mode="after")
     def _sizes_in_order(self) -> Self:

@@ -8,7 +8,7 @@ cell is safe is said only with its bound: 5 of 5 right answers leave an error ra
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, log, log1p
 
 from vlmlab.core.checks import check_count, check_share
 from vlmlab.core.errors import ConfigError
@@ -99,8 +99,8 @@ def samples_needed(limit: float, *, level: float = 0.95, errors: int = 0) -> int
     """
     check_share("limit", limit)
     low = check_count("errors", errors)
-    least = ceil(log(1.0 - check_share("level", level)) / log(1.0 - limit))
-    high = max(least, errors + 1)
+    wanted = log(1.0 - check_share("level", level)) / log1p(-limit)
+    high = max(ceil(min(wanted, 2.0 * MOST_SAMPLES)), errors + 1)
     while high <= MOST_SAMPLES and upper_bound(errors, high, level) > limit:
         low, high = high, 2 * high
     if high > MOST_SAMPLES:
