@@ -229,3 +229,25 @@ def _sources(finding: Finding, lines: Sequence[ItemLine], probe: Probe | None) -
     by_kind = {source.trial.pk: kinds.index(source.trial.run.campaign.kind) for source in found}
     found.sort(key=lambda one: (by_kind[one.trial.pk], order[one.trial.pk]))
     return [*found, Source(finding.trial, "Scenes of the search", is_fresh=False)]
+
+
+def with_smaller(
+    lines: Sequence[ItemLine],
+) -> list[tuple[ItemLine, list[tuple[dict[str, Any], Finding | None]]]]:
+    """Return items of an ablation, each with the smaller sets that still fail and what became of them.
+
+    The findings are those of the ablation's own runs (one query).
+    """
+    runs = {line.item.run_id for line in lines}
+    rows = Finding.objects.filter(run__in=runs)
+    became = {(one.run_id, tuple(one.concepts)): one for one in rows}
+    return [
+        (
+            line,
+            [
+                (one, became.get((line.item.run_id, tuple(one["key"]))))
+                for one in line.item.numbers.get("smaller") or ()
+            ],
+        )
+        for line in lines
+    ]

@@ -32,7 +32,7 @@ def result_sentence(campaign: Campaign, config: FollowUpConfig, progress: Follow
     if not n:
         return "It has nothing to settle."
     if not progress.n_settled:
-        return f"Nothing of {write_many(n, 'item')} is settled yet."
+        return "It is not settled yet." if n == 1 else f"None of {n:,} is settled yet."
     if not isinstance(config, ConfirmConfig):
         is_of_cases = campaign.method == CASE_METHOD
         return _cases_sentence(progress) if is_of_cases else _counted_sentence(campaign.kind, progress)

@@ -118,3 +118,9 @@ def _stored(low: float | None, high: float | None, level: float | None) -> Inter
     if low is None or high is None:
         return None
     return Interval(low, high, level or 0.95)
+
+
+@register.simple_tag
+def with_smaller(lines: Any) -> list[Any]:
+    """Return items of an ablation with the smaller sets that still fail."""
+    return list(finding_trails.with_smaller(lines))
