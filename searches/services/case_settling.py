@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count
 from django.utils import timezone
 
-from searches.enums import FINAL_STATES, AnswerKind, FindingState, RunState
+from searches.enums import CASE_METHOD, FINAL_STATES, AnswerKind, FindingState, FollowUpName, RunState
 from searches.models import Campaign, CaseSample, FollowUpItem, ModalityCase, SearchRun
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.verdicts.case_draws import FIRST_FRESH
@@ -48,7 +48,7 @@ def settle_cases(campaign: Campaign) -> None:
     config = checked_settings(ConfirmConfig, campaign.config)
     items = list(campaign.items.select_related("run", "case").order_by("run_id", "order"))
     is_final = all(item.run.state in FINAL_STATES for item in items)
-    malformed = _malformed(campaign)
+    malformed, newer = _malformed(campaign), _told_later(items)
     for item, one in zip(
         items, settle_family([_counts(item, config) for item in items], config), strict=True
     ):
@@ -57,8 +57,25 @@ def settle_cases(campaign: Campaign) -> None:
             continue
         state = FindingState(one.state) if is_decided else FindingState.UNDETERMINED
         _settle_item(item, state, reason="crossed" if is_decided else item.reason or "exhausted")
+        if item.case_id in newer:
+            continue
         if item.case is not None and item.n and (is_decided or item.case.state not in DECIDED):
             _settle_case(item.case, state, item, one, config, invalid=malformed.get(item.pk, 0))
+
+
+def _told_later(items: Sequence[FollowUpItem]) -> set[int | None]:
+    """Return the cases that a later confirmation has decided: an older one must not speak over it."""
+    if not items:
+        return set()
+    later = FollowUpItem.objects.filter(
+        case__in=[item.case_id for item in items if item.case_id is not None],
+        campaign__method=CASE_METHOD,
+        campaign__kind=FollowUpName.CONFIRM,
+        campaign__gt=items[0].campaign_id,
+        run__state__in=FINAL_STATES,
+        state__in=DECIDED,
+    )
+    return set(later.values_list("case_id", flat=True))
 
 
 def _is_open(item: FollowUpItem) -> bool:

@@ -10,6 +10,7 @@ from searches.services.case_wishes import confirm_cases_wish, transfer_cases_wis
 from searches.services.follow_ups import FollowUpWish
 from searches.services.shell_suts import find_sut
 from vlmlab.core.errors import ConfigError
+from vlmlab.web.asked import LARGEST, asked_number
 
 TRUE_WORDS, FALSE_WORDS = frozenset({"true", "yes", "1", "on"}), frozenset({"false", "no", "0", "off"})
 
@@ -47,7 +48,8 @@ def is_about_cases(wish: ShellCases) -> bool:
     """Return whether test cases are chosen, or a modality campaign."""
     if wish.cases:
         return True
-    return Campaign.objects.filter(pk__in=wish.campaigns, method=MODALITY_METHOD).exists()
+    known = [number for number in wish.campaigns if 0 <= number <= LARGEST]
+    return Campaign.objects.filter(pk__in=known, method=MODALITY_METHOD).exists()
 
 
 def confirm_cases(wish: ShellCases) -> FollowUpWish:
@@ -57,7 +59,7 @@ def confirm_cases(wish: ShellCases) -> FollowUpWish:
         VlmLabError: see ``confirm_cases_wish``, or a number is unknown.
     """
     params = dict(wish.params)
-    most = _number(params, "most", DEFAULT_MOST)
+    most = whole_number(params, "most", DEFAULT_MOST)
     if wish.cases:
         return confirm_cases_wish(_cases(wish), values=params, name=wish.name)
     return confirm_cases_wish(_campaign(wish), most=most, values=params, name=wish.name)
@@ -70,7 +72,7 @@ def transfer_cases(wish: ShellCases) -> FollowUpWish:
         VlmLabError: see ``transfer_cases_wish``, or a number or system is unknown.
     """
     params = dict(wish.params)
-    most, draws = _number(params, "most", DEFAULT_MOST), _number(params, "draws", 0)
+    most, draws = whole_number(params, "most", DEFAULT_MOST), whole_number(params, "draws", 0)
     has_random = _truth(params, "random", default=True)
     targets = [find_sut(slug) for slug in wish.suts]
     cases = _cases(wish) if wish.cases else dealt(transferable(_campaign(wish)), most)
@@ -97,16 +99,17 @@ def _campaign(wish: ShellCases) -> Campaign:
     return found[0]
 
 
-def _number(params: dict[str, str], name: str, default: int) -> int:
+def whole_number(params: dict[str, str], name: str, default: int) -> int:
     """Take a whole number out of settings.
 
     Raises:
         ConfigError: it is none.
     """
     text = params.pop(name, str(default))
-    if not (text.isascii() and text.isdigit()):
-        raise ConfigError(f"{name} must be a whole number, not “{text}”.", field=name)
-    return int(text)
+    number = asked_number(text)
+    if number is None:
+        raise ConfigError(f"{name} must be a whole number, not “{text[:40]}”.", field=name)
+    return number
 
 
 def _truth(params: dict[str, str], name: str, *, default: bool) -> bool:

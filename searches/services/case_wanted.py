@@ -5,7 +5,7 @@ from django.db.models import Exists, OuterRef
 
 from searches.enums import CASE_METHOD, FINAL_STATES, MODALITY_METHOD, FollowUpName, RunState
 from searches.models import Campaign, SearchRun
-from searches.services.case_wishes import confirm_cases_wish
+from searches.services.case_wishes import confirm_cases_wish, confirmations_of
 from searches.services.follow_ups import create_follow_up
 from searches.services.run_log import log_event
 from vlmlab.core.errors import VlmLabError
@@ -33,8 +33,7 @@ def start_wanted_cases(campaign: Campaign) -> Campaign | None:
     most = wished_most(campaign)
     if most is None or _is_unfinished(campaign):
         return None
-    followed = campaign.follow_ups.filter(method=CASE_METHOD, kind=FollowUpName.CONFIRM)
-    if followed.exists() or not campaign.runs.exclude(state=RunState.FAILED).exists():
+    if confirmations_of(campaign).exists() or not campaign.runs.exclude(state=RunState.FAILED).exists():
         return None
     try:
         with transaction.atomic():
@@ -55,8 +54,12 @@ def start_missing_cases() -> list[Campaign]:
     waiting = waiting.exclude(plan__has_key=OUTCOME_KEY).exclude(runs__state__in=_NOT_ENDED)
     ended_well = SearchRun.objects.filter(campaign=OuterRef("pk")).exclude(state=RunState.FAILED)
     waiting = waiting.filter(Exists(ended_well))  # one of which all runs failed waits and takes nobody's turn
+    of_campaign = Campaign.objects.filter(
+        follows=OuterRef("pk"), method=CASE_METHOD, kind=FollowUpName.CONFIRM
+    )
+    waiting = waiting.exclude(Exists(of_campaign.filter(config__later_index=None)))
     made = []
-    for campaign in waiting.exclude(follow_ups__kind=FollowUpName.CONFIRM).order_by("pk")[:MOST_AT_ONCE]:
+    for campaign in waiting.order_by("pk")[:MOST_AT_ONCE]:
         with transaction.atomic():
             started = start_wanted_cases(campaign)
         if started is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from searches.enums import CASE_METHOD, CONCEPT_METHOD, FOLLOW_UP_METHOD, FindingState, RunState
 from searches.models import Campaign, Finding, FollowUpItem, SearchRun
-from searches.services.case_shell import confirm_cases, is_about_cases, transfer_cases
+from searches.services.case_shell import confirm_cases, is_about_cases, transfer_cases, whole_number
 from searches.services.domain_store import find_domain
 from searches.services.follow_up_wishes import (
     ablate_wish,
@@ -20,6 +20,7 @@ from searches.services.runs import RESUMABLE, resume_run
 from searches.services.shell_suts import find_sut
 from searches.services.transfer_wishes import DEFAULT_TOP, source_runs, transfer_wish
 from vlmlab.core.errors import ConfigError, VlmLabError
+from vlmlab.web.asked import LARGEST
 from vlmlab.web.evidence import set_words
 
 WIDEST = 60  # characters of a set in the table
@@ -80,7 +81,8 @@ def find_follow_up(number: int) -> Campaign:
     """
     release_dead_local_owners()
     reap()
-    campaign = Campaign.objects.filter(pk=number, method__in=(FOLLOW_UP_METHOD, CASE_METHOD)).first()
+    known = number if 0 <= number <= LARGEST else 0
+    campaign = Campaign.objects.filter(pk=known, method__in=(FOLLOW_UP_METHOD, CASE_METHOD)).first()
     if campaign is None:
         raise ConfigError(
             f"There is no follow-up {number}.", hint="Look at the list of follow-ups.", field="resume"
@@ -180,7 +182,7 @@ def _findings(wish: ShellFollowUp) -> list[Finding]:
             "Say what it is about.", hint="Give --run N, --campaign N, or --finding N (more than once)."
         )
     _check_known("finding", wish.findings, Finding.objects.values_list("pk", flat=True))
-    _check_known("run", wish.runs, SearchRun.objects.values_list("pk", flat=True))
+    _check_runs(wish)
     _check_known("campaign", wish.campaigns, Campaign.objects.values_list("pk", flat=True))
     rows = Finding.objects.select_related("run__campaign", "sut").order_by("run_id", "-fails", "n", "pk")
     suspects = rows.filter(state=FindingState.SUSPECTED)
@@ -191,7 +193,8 @@ def _findings(wish: ShellFollowUp) -> list[Finding]:
 
 
 def _check_known(what: str, numbers: Sequence[int], known: Any) -> None:
-    missing = set(numbers) - set(known.filter(pk__in=numbers))
+    held = [number for number in numbers if 0 <= number <= LARGEST]
+    missing = set(numbers) - set(known.filter(pk__in=held))
     if missing:
         raise ConfigError(
             f"There is no {what} {min(missing)}.", hint=f"Look at the list of {what}s.", field=what
@@ -224,14 +227,19 @@ def _interact(wish: ShellFollowUp) -> FollowUpWish:
 
 
 def _transfer(wish: ShellFollowUp) -> FollowUpWish:
-    _check_known("run", wish.runs, SearchRun.objects.values_list("pk", flat=True))
+    _check_runs(wish)
     params = dict(wish.params)
-    top, only = int(params.pop("top", DEFAULT_TOP)), params.pop("only", "")
+    top, only = whole_number(params, "top", DEFAULT_TOP), params.pop("only", "")
     targets = [find_sut(slug) for slug in wish.suts]
     return transfer_wish(source_runs(wish.runs), targets, top=top, only=only, values=params, name=wish.name)
 
 
+def _check_runs(wish: ShellFollowUp) -> None:
+    _check_known("run", wish.runs, SearchRun.objects.values_list("pk", flat=True))
+
+
 def _one_run(wish: ShellFollowUp) -> SearchRun:
+    _check_runs(wish)
     runs = SearchRun.objects.filter(pk__in=wish.runs, campaign__method=CONCEPT_METHOD)
     found = list(runs.select_related("campaign", "sut"))
     if len(found) != 1:

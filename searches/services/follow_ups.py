@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from searches.enums import KEY_SEPARATOR
+from searches.enums import CASE_METHOD, KEY_SEPARATOR
 from searches.models import CachedReply, Campaign, FollowUpItem, FollowUpSource, SearchRun, User
 from searches.services.audit import record
 from searches.services.domain_store import keep_domain
@@ -138,7 +138,7 @@ def _in_family(wish: FollowUpWish) -> FollowUpWish:
     n_items = sum(len(wishes) for _, wishes in wish.items)
     place = FamilyPlace(n_items)
     if wish.follows is not None:
-        is_later = config.later_index is not None
+        is_later = wish.method == CASE_METHOD and config.later_index is not None  # cases chosen one by one
         place = family_place(wish.follows, n_items, method=wish.method, is_later=is_later)
     items, next_place = [], place.later_index
     for sut, wishes in wish.items:

@@ -93,7 +93,13 @@ def test_a_four_cell_test_names_pair_and_base():
         (["explain", "--run", "1"], "There is no follow-up “explain”"),
         (["confirm", "--finding", "1", "--param", "samples=3"], "There is no setting called “samples”"),
         (["--resume", "99"], "There is no follow-up 99"),
-        (["interact", "--run", "99", "--pair", "cone,near"], "Give the number of one search"),
+        (["interact", "--run", "99", "--pair", "cone,near"], "There is no run 99"),
+        (["interact", "--pair", "cone,near"], "Give the number of one search"),
+        (["confirm", "--run", "9" * 30], "There is no run 999"),
+        (["confirm", "--campaign", "9" * 30], "There is no campaign 999"),
+        (["confirm", "--case", "9" * 30], "A chosen case is gone"),
+        (["--resume", "9" * 30], "There is no follow-up 999"),
+        (["transfer", "--run", "99", "--param", "top=3"], "There is no run 99"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_exit_code_2(arguments, said):
@@ -121,3 +127,23 @@ def test_a_halted_follow_up_says_how_to_go_on_and_goes_on():
     call_command("follow_up", "--resume", str(Campaign.objects.get(kind="confirm").pk))
     found[0].refresh_from_db()
     assert found[0].state == "confirmed"
+
+
+def test_a_transfer_of_no_whole_number_of_sets_is_refused():
+    run = suspects()[0].run
+    for top in ("x", "-3", "2.5", "9" * 30):
+        with pytest.raises(CommandError, match="top must be a whole number") as refused:
+            call_command("follow_up", "transfer", "--run", str(run.pk), "--param", f"top={top}")
+        assert refused.value.returncode == 2
+
+
+def test_nobody_chooses_the_place_of_a_confirmation():
+    run = suspects()[0].run
+
+    call_command(
+        "follow_up", "confirm", "--run", str(run.pk), "--param", "later_index=5", "--param", "family_size=1",
+        "--param", "later_discoveries=50",
+    )  # fmt: skip
+
+    config = Campaign.objects.get(kind="confirm").config
+    assert (config["family_size"], config["later_index"], config["later_discoveries"]) == (3, None, 0)

@@ -253,3 +253,21 @@ def test_many_cases_are_dealt_over_systems_types_and_regimes():
     cells = {(one.modality_run.sut_id, one.modality_run.stratum) for one in chosen}
     assert len(cells) == len(chosen) == 4  # two systems, two scene types
     assert [one.pk for one in chosen_cases(campaign, most=4)] == [one.pk for one in chosen]
+
+
+def test_an_older_confirmation_that_settles_late_does_not_speak_over_a_newer_one():
+    campaign = find_cases()
+    [case] = cases_of(campaign)
+    older = follow(confirm_cases_wish(campaign))
+    advance(older.runs.get())
+    case.state = FindingState.UNDETERMINED  # as if it had decided nothing by then
+    case.save()
+    later = follow(confirm_cases_wish([case]))
+    later.runs.update(state=RunState.SUCCEEDED)
+    later.items.update(state="refuted", fails=0, n=40)
+    settle_cases(later)
+
+    settle_cases(older)
+
+    case.refresh_from_db()
+    assert (case.state, case.fresh_fails, case.fresh_n) == (FindingState.REFUTED, 0, 40)

@@ -5,6 +5,8 @@ import pytest
 from searches.enums import FINAL_STATES, RunState
 from searches.models import Campaign
 from searches.services.case_wanted import start_missing_cases, start_wanted_cases
+from searches.services.case_wishes import confirm_cases_wish
+from searches.services.follow_ups import create_follow_up
 from searches.services.modality_campaigns import create_modality_campaign, plan_of
 from searches.services.modality_steering import cancel_campaign, clone_values
 from searches.services.reaper import reap
@@ -95,3 +97,18 @@ def test_a_campaign_that_a_person_ended_is_found_by_the_reaper():
     [made] = confirmations()
     assert made.items.count() == 1
     assert campaign.runs.filter(state=RunState.CANCELLED).count() == 1
+
+
+def test_a_case_that_was_confirmed_by_hand_before_the_end_does_not_take_the_place_of_the_family():
+    campaign = start(breaks_now_and_then(share=1.0), n=3, most=10)
+    first, *others = campaign.runs.order_by("pk")
+    advance(first)
+    by_hand = create_follow_up(confirm_cases_wish(cases_of(campaign)), by=None)
+    for run in others:
+        advance(run)
+
+    family = next(one for one in confirmations() if one != by_hand)
+
+    assert (by_hand.config["later_index"], family.config["later_index"]) == (1, None)
+    assert family.config["family_size"] == family.items.count() == 2
+    assert start_missing_cases() == []
