@@ -51,6 +51,9 @@ _OPERATIONS: dict[str, frozenset[Role]] = {
     "list_findings": READERS,
     "read_finding": READERS,
     "export_findings": READERS,
+    # regressions
+    "start_regression": RESEARCHERS,
+    "read_regression": READERS,
 }
 
 PERMISSIONS: dict[str, frozenset[Role]] = {

@@ -2,7 +2,17 @@
 
 from ninja import NinjaAPI
 
-from searches.api import account, campaigns, datasets, domain_versions, domains, findings, runs, suts
+from searches.api import (
+    account,
+    campaigns,
+    datasets,
+    domain_versions,
+    domains,
+    findings,
+    regressions,
+    runs,
+    suts,
+)
 from searches.api.errors import answer_errors
 from searches.api.reading import StrictParser
 from vlmlab.web.api_answers import API_NAMESPACE
@@ -27,5 +37,5 @@ api = NinjaAPI(
     docs_url=None,
 )
 answer_errors(api)
-for room in (account, suts, domain_versions, domains, datasets, campaigns, runs, findings):
+for room in (account, suts, domain_versions, domains, datasets, campaigns, runs, findings, regressions):
     api.add_router("", room.router)
