@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import DatabaseError, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from searches.enums import FINAL_STATES
@@ -109,11 +109,9 @@ def start_due_canaries(now: datetime | None = None) -> list[Campaign]:
     due = Canary.objects.filter(is_on=True, next_at__lte=now, family__is_archived=False)
     started = []
     for canary in due.select_related("family__baseline", "sut", "created_by")[:MOST_AT_ONCE]:
-        won = Canary.objects.filter(pk=canary.pk, is_on=True, next_at=canary.next_at)
-        if won.update(next_at=_next(canary, now)) == 1:
-            campaign = _start(canary)
-            if campaign is not None:
-                started.append(campaign)
+        campaign = _start_once(canary, now)
+        if campaign is not None:
+            started.append(campaign)
     return started
 
 
@@ -147,6 +145,13 @@ def _next(canary: Canary, now: datetime) -> datetime:
     return canary.next_at + (missed + 1) * every
 
 
+@transaction.atomic
+def _start_once(canary: Canary, now: datetime) -> Campaign | None:
+    """Start a canary that is due unless another timetable has; an outage leaves it due."""
+    won = Canary.objects.filter(pk=canary.pk, is_on=True, next_at=canary.next_at)
+    return _start(canary) if won.update(next_at=_next(canary, now)) == 1 else None
+
+
 def _start(canary: Canary) -> Campaign | None:
     last = canary.last_campaign_id
     try:
@@ -160,7 +165,7 @@ def _start(canary: Canary) -> Campaign | None:
         Canary.objects.filter(pk=canary.pk).update(last_error=str(error))
         logger.warning("canary %s was not started: %s", canary, error)
         return None
-    except DatabaseError:
+    except (OperationalError, InterfaceError):
         raise  # the caller waits an outage out; the next round starts it
     except Exception:
         Canary.objects.filter(pk=canary.pk).update(last_error=BROKEN)

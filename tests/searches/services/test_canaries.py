@@ -3,10 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError, OperationalError
 from django.utils import timezone
 
 from searches.enums import RunState
 from searches.models import Campaign, Canary, SearchRun
+from searches.services import canaries
 from searches.services.canaries import (
     canary_alerts,
     canary_lines,
@@ -139,3 +141,40 @@ def test_a_second_canary_of_the_same_system_and_family_is_refused():
         create_canary(canary.family, canary.sut, every_hours=1, by=None)
     with pytest.raises(VlmLabError, match="compared with itself"):
         create_canary(canary.family, canary.family.baseline, every_hours=1, by=None)
+
+
+def test_an_outage_leaves_a_canary_due_and_what_is_broken_does_not_hold_up_the_others(monkeypatch):
+    canary = make_canary(next_at=timezone.now() - timedelta(hours=1))
+    due_at = canary.next_at
+
+    def fails_with(error):
+        def create(*_args, **_values):
+            raise error
+
+        monkeypatch.setattr(canaries, "create_follow_up", create)
+
+    fails_with(OperationalError("server closed the connection"))
+    with pytest.raises(OperationalError):
+        start_due_canaries()
+    canary.refresh_from_db()
+    assert (canary.next_at, canary.last_error) == (due_at, "")
+
+    fails_with(IntegrityError("duplicate key"))
+    assert start_due_canaries() == []
+    canary.refresh_from_db()
+    assert canary.next_at > timezone.now()
+    assert canary.last_error.startswith("Something broke on our side")
+
+
+def test_a_canary_whose_regression_was_halted_needs_a_person():
+    canary = make_canary(next_at=timezone.now() + timedelta(hours=1))
+    campaign = make_regression(
+        canary.family, {0: ("F" * 40, "F" * 9)}, candidate=canary.sut, state=RunState.FAILED
+    )
+    Canary.objects.filter(pk=canary.pk).update(last_campaign=campaign)
+
+    settle_regression(campaign)
+
+    assert [(line.verdict, line.problem) for line in canary_alerts()] == [
+        ("halted", "The last regression gave no verdict.")
+    ]
