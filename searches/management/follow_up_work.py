@@ -2,12 +2,12 @@
 
 import signal
 import threading
-import time
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from searches.management.progress_line import ProgressLine, bar_of
 from searches.models import Campaign
 from searches.services.advance import advance_run
 from searches.services.follow_up_progress import FollowUpProgress, follow_up_progress, pause_follow_up
@@ -17,9 +17,7 @@ from searches.services.slice_ends import SliceEnd
 from searches.services.suts import unload_sut
 from vlmlab.web.numbers import write_many
 
-BAR_WIDTH = 30
 POLL_SECONDS = 0.5
-REPORT_SECONDS = 1.0
 
 
 def add_choices(parser: ArgumentParser) -> None:
@@ -44,7 +42,7 @@ def work_on(campaign: Campaign, command: BaseCommand) -> FollowUpProgress:
     """
     stop = threading.Event()
     before = signal.signal(signal.SIGINT, lambda *_: stop.set())
-    line = _ProgressLine(campaign, command)
+    line = ProgressLine(lambda: _line(follow_up_progress(campaign)), command)
     command.stderr.write(f"Follow-up {campaign.pk}. Ctrl-C pauses it.")
     try:
         while not stop.is_set():
@@ -70,36 +68,9 @@ def work_on(campaign: Campaign, command: BaseCommand) -> FollowUpProgress:
     return follow_up_progress(campaign)
 
 
-class _ProgressLine:
-    """One line about the follow-up, drawn at most once a second."""
-
-    def __init__(self, campaign: Campaign, command: BaseCommand) -> None:
-        self._campaign = campaign
-        self._stderr = command.stderr
-        self._next = 0.0
-        self._drawn = ""
-
-    def draw(self, *, is_last: bool = False) -> bool:
-        """Draw it; returns False, so that it can be asked between batches whether to yield."""
-        if not is_last and time.monotonic() < self._next:
-            return False
-        self._next = time.monotonic() + REPORT_SECONDS
-        text = _line(follow_up_progress(self._campaign))
-        if text == self._drawn and not is_last:
-            return False
-        self._drawn = text
-        if self._stderr.isatty():
-            self._stderr.write(f"\r{text[:110]:<110}", ending="\n" if is_last else "")
-            self._stderr.flush()
-        else:
-            self._stderr.write(text)
-        return False
-
-
 def _line(progress: FollowUpProgress) -> str:
-    filled = round(BAR_WIDTH * progress.n_settled / max(1, progress.n_items))
-    bar = "#" * filled + "." * (BAR_WIDTH - filled)
-    told = [f"[{bar}] {progress.n_settled}/{progress.n_items} settled"]
+    bar = bar_of(progress.n_settled, progress.n_items)
+    told = [f"{bar} {progress.n_settled}/{progress.n_items} settled"]
     told.append(write_many(progress.n_inferences, "inference"))
     if progress.n_call_errors:
         told.append(write_many(progress.n_call_errors, "call error"))

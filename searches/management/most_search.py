@@ -1,12 +1,12 @@
 """``run_search --method most``: a modality campaign from the shell, worked on in this process, run by run."""
 
 import threading
-import time
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from searches.management.progress_line import ProgressLine, bar_of
 from searches.models import Campaign
 from searches.services.advance import advance_run
 from searches.services.modality_progress import CampaignProgress, campaign_progress
@@ -25,9 +25,7 @@ from searches.services.slice_ends import SliceEnd
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.numbers import write_many
 
-BAR_WIDTH = 30
 POLL_SECONDS = 0.5
-REPORT_SECONDS = 1.0
 
 
 def add_most_arguments(parser: ArgumentParser) -> None:
@@ -81,7 +79,7 @@ def work_on(campaign: Campaign, *, stop: threading.Event, command: BaseCommand) 
     command.stderr.write(
         f"Campaign {campaign.pk}, {write_many(campaign.runs.count(), 'run')}. Ctrl-C pauses it."
     )
-    line = _ProgressLine(campaign, command)
+    line = ProgressLine(lambda: _line(campaign_progress(campaign)), command)
     while not stop.is_set():
         lease = next_lease(campaign)
         if lease is None:
@@ -107,37 +105,10 @@ def _what(option: str) -> str:
     return "registered system, such as pocket" if option == "sut" else "dataset of annotated pictures"
 
 
-class _ProgressLine:
-    """One line about the campaign, drawn at most once a second."""
-
-    def __init__(self, campaign: Campaign, command: BaseCommand) -> None:
-        self._campaign = campaign
-        self._stderr = command.stderr
-        self._next = 0.0
-        self._drawn = ""
-
-    def draw(self, *, is_last: bool = False) -> bool:
-        """Draw it; returns False, so that it can be asked between batches whether to yield."""
-        if not is_last and time.monotonic() < self._next:
-            return False
-        self._next = time.monotonic() + REPORT_SECONDS
-        text = _line(campaign_progress(self._campaign))
-        if text == self._drawn and not is_last:
-            return False
-        self._drawn = text
-        if self._stderr.isatty():
-            self._stderr.write(f"\r{text[:110]:<110}", ending="\n" if is_last else "")
-            self._stderr.flush()
-        else:
-            self._stderr.write(text)
-        return False
-
-
 def _line(progress: CampaignProgress) -> str:
-    filled = round(BAR_WIDTH * progress.n_ended / max(1, progress.n_runs))
-    bar = "#" * filled + "." * (BAR_WIDTH - filled)
+    bar = bar_of(progress.n_ended, progress.n_runs)
     told = [
-        f"[{bar}] {progress.n_ended}/{progress.n_runs} runs",
+        f"{bar} {progress.n_ended}/{progress.n_runs} runs",
         write_many(progress.evaluations, "evaluation"),
         write_many(progress.n_baseline_failures, "baseline failure"),
     ]

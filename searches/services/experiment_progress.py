@@ -8,19 +8,8 @@ from dataclasses import dataclass
 from searches.enums import FINAL_STATES, LIVE_STATES, RunState
 from searches.models import Experiment, SearchRun
 from searches.services.experiments import experiment_runs
-from searches.services.modality_progress import state_of
+from searches.services.modality_progress import MOST_PROBLEMS, Halt, state_of
 from searches.services.navigation import alive_workers
-
-MOST_PROBLEMS = 3
-
-
-@dataclass(frozen=True)
-class Halt:
-    """Runs that stand still for the same reason."""
-
-    error: str
-    hint: str
-    n_runs: int
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,11 @@
 """Engine tests draw flat scenes and start each as a fresh process would."""
 
+from collections import Counter
+
 import pytest
 
+from searches.services import crashes
+from tests.searches.dying import Killed
 from tests.searches.engine import FLAT, as_new_process
 from vlmlab.core.suts.scripted import ScriptedSut
 
@@ -25,3 +29,19 @@ def asked(monkeypatch):
 
     monkeypatch.setattr(ScriptedSut, "generate", note)
     return requests
+
+
+@pytest.fixture
+def dies_at(settings, monkeypatch):
+    """Let this process die at a named place, once; what was passed counts for no later test."""
+    monkeypatch.setattr(crashes, "_passed", Counter())
+
+    def die(*_signal):
+        settings.CRASH_POINT = ""
+        raise Killed
+
+    def arm(place):
+        settings.CRASH_POINT = place
+        monkeypatch.setattr(crashes.os, "kill", die)
+
+    return arm

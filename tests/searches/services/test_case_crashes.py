@@ -1,18 +1,17 @@
 """A worker that dies at any named place of a follow-up of cases changes nothing of what it ends with."""
 
-from collections import Counter
-
 import pytest
 
 from searches.enums import FindingState, RunState
 from searches.models import SearchRun
-from searches.services import case_slice, crashes
+from searches.services import case_slice
 from searches.services.case_wishes import confirm_cases_wish, transfer_cases_wish
 from searches.services.crashes import CRASH_POINTS
 from searches.services.reaper import reap
 from searches.services.runs import cancel_run, pause_run, resume_run
 from searches.services.slice_ends import SliceEnd
 from tests.searches.case_engine import case_digest, cases_of, find_cases, follow
+from tests.searches.dying import Killed
 from tests.searches.engine import advance, as_new_process
 from tests.searches.modality_engine import breaks_now_and_then, never_breaks
 
@@ -24,26 +23,6 @@ PLACES = [
     for place in CRASH_POINTS
     if place not in SHARED + NEVER_PASSED
 ]
-
-
-class Killed(BaseException):
-    """The process is gone: nothing of it tidies up, and what it had not committed is lost."""
-
-
-@pytest.fixture
-def dies_at(settings, monkeypatch):
-    """Let this process die at a named place, once; what was passed counts for no later test."""
-    monkeypatch.setattr(crashes, "_passed", Counter())
-
-    def die(*_signal):
-        settings.CRASH_POINT = ""
-        raise Killed
-
-    def arm(place):
-        settings.CRASH_POINT = place
-        monkeypatch.setattr(crashes.os, "kill", die)
-
-    return arm
 
 
 @pytest.fixture

@@ -1,40 +1,18 @@
 """A worker that dies at any named place of a follow-up changes nothing of what it ends with."""
 
-from collections import Counter
-
 import pytest
 
 from searches.enums import RunState
 from searches.models import Finding, SearchRun
-from searches.services import crashes
 from searches.services.crashes import CRASH_POINTS
 from searches.services.follow_up_wishes import confirm_wish
 from searches.services.follow_ups import create_follow_up
 from searches.services.reaper import reap
+from tests.searches.dying import Killed
 from tests.searches.engine import advance, as_new_process, scripted
 from tests.searches.follow_up_engine import follow_up_digest, suspects
 
 pytestmark = pytest.mark.django_db
-
-
-class Killed(BaseException):
-    """The process is gone: nothing of it tidies up, and what it had not committed is lost."""
-
-
-@pytest.fixture
-def dies_at(settings, monkeypatch):
-    """Let this process die at a named place, once; what was passed counts for no later test."""
-    monkeypatch.setattr(crashes, "_passed", Counter())
-
-    def die(*_signal):
-        settings.CRASH_POINT = ""
-        raise Killed
-
-    def arm(place):
-        settings.CRASH_POINT = place
-        monkeypatch.setattr(crashes.os, "kill", die)
-
-    return arm
 
 
 LATER = ("after_blobs", "inside_commit_first", "inside_commit_last", "after_commit", "after_release")

@@ -1,39 +1,17 @@
 """A worker that dies at any named place of a MoST run changes nothing of what the run ends with."""
 
-from collections import Counter
-
 import pytest
 
 from searches.enums import RunState
 from searches.models import Blob, SearchRun
-from searches.services import crashes
 from searches.services.blobs import blob_path
 from searches.services.crashes import CRASH_POINTS
 from searches.services.reaper import reap
+from tests.searches.dying import Killed
 from tests.searches.engine import advance, as_new_process
 from tests.searches.modality_engine import breaks_now_and_then, modality_digest, start_modality_run
 
 pytestmark = pytest.mark.django_db
-
-
-class Killed(BaseException):
-    """The process is gone: nothing of it tidies up, and what it had not committed is lost."""
-
-
-@pytest.fixture
-def dies_at(settings, monkeypatch):
-    """Let this process die at a named place, once; what was passed counts for no later test."""
-    monkeypatch.setattr(crashes, "_passed", Counter())
-
-    def die(*_signal):
-        settings.CRASH_POINT = ""
-        raise Killed
-
-    def arm(place):
-        settings.CRASH_POINT = place
-        monkeypatch.setattr(crashes.os, "kill", die)
-
-    return arm
 
 
 PLACES = [
