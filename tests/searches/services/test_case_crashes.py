@@ -30,7 +30,13 @@ def both():
     """Two runs of the same confirmation: same seeds, same system, same draws."""
     campaign = find_cases(breaks_now_and_then(share=0.8, call_error_rate=0.1))
     wish = confirm_cases_wish(campaign)
-    runs = [follow(wish).runs.get() for _ in range(2)]
+    whole, disturbed = follow(wish), follow(wish)
+    disturbed.config = whole.config  # by itself the second one would stand in the line of later suspects
+    disturbed.save(update_fields=["config"])
+    for item, twin in zip(disturbed.items.order_by("order"), whole.items.order_by("order"), strict=True):
+        item.spec = twin.spec
+        item.save(update_fields=["spec"])
+    runs = [whole.runs.get(), disturbed.runs.get()]
     SearchRun.objects.filter(pk__in=[run.pk for run in runs]).update(run_seed=4, cache_watermark=0)
     for run in runs:
         run.refresh_from_db()
