@@ -151,6 +151,7 @@ def pause_follow_up(campaign: Campaign, *, by: User | None) -> None:
     Raises:
         VlmLabError: nothing of it waits or works.
     """
+    _hold_runs(campaign)
     waiting = _in_states(campaign, RunState.QUEUED, RunState.RUNNING)
     _refuse_nothing(waiting, "paused")
     for run in waiting:
@@ -164,6 +165,7 @@ def cancel_follow_up(campaign: Campaign, *, by: User | None) -> None:
     Raises:
         VlmLabError: all have ended already.
     """
+    _hold_runs(campaign)
     open_runs = _in_states(campaign, RunState.QUEUED, RunState.RUNNING, RunState.PAUSED)
     _refuse_nothing(open_runs, "ended")
     for run in open_runs:
@@ -179,6 +181,11 @@ def resumable_runs(campaign: Campaign) -> list[SearchRun]:
     halted = list(_in_states(campaign, *runs.RESUMABLE).filter(is_halted_by_spending=False))
     _refuse_nothing(halted, "resumed")
     return halted
+
+
+def _hold_runs(campaign: Campaign) -> None:
+    """Wait for workers that end a run of it just now: they hold the run and wait for what is settled here."""
+    list(campaign.runs.select_for_update().order_by("pk").values_list("pk"))
 
 
 def _in_states(campaign: Campaign, *states: RunState) -> QuerySet[SearchRun]:

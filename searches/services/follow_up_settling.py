@@ -8,6 +8,7 @@ from searches.services.cards import settle_cards
 from searches.services.case_settling import settle_cases
 from searches.services.follow_up_ablating import settle_ablation
 from searches.services.follow_up_confirming import settle_confirmation
+from searches.services.follow_up_families import root_of
 from searches.services.regression_settling import settle_regression
 
 Settler = Callable[[Campaign], None]
@@ -32,10 +33,12 @@ _TABLES = {FOLLOW_UP_METHOD: SETTLERS, CASE_METHOD: CASE_SETTLERS}
 def settle(campaign: Campaign) -> None:
     """Write what a follow-up has decided, inside the caller's transaction; again does no harm.
 
-    Runs that end at the same time take turns, so that the last one sees all others ended.
+    Runs that end at the same time take turns, so that the last one sees all others ended; so do follow-ups of
+    one search, because they write into the same findings.
     """
     settler = _TABLES.get(campaign.method, {}).get(campaign.kind)
     if settler is None:
         return
-    list(Campaign.objects.select_for_update().filter(pk=campaign.pk).values_list("pk"))
+    held = Campaign.objects.filter(pk__in={campaign.pk, root_of(campaign).pk}).order_by("pk")
+    list(held.select_for_update().values_list("pk"))
     settler(campaign)
