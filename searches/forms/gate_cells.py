@@ -80,7 +80,7 @@ class CellForm(forms.Form):
         assert isinstance(counts, forms.MultipleChoiceField)
         assert isinstance(actions, forms.MultipleChoiceField)
         words = [*COUNTED[domain.error_words], "invalid"]
-        counts.choices = [(one, one.replace("-", " ").capitalize()) for one in words]
+        counts.choices = [(one, one.capitalize()) for one in words]
         actions.choices = list(domain.actions.items())
 
     @property

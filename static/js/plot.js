@@ -52,6 +52,10 @@ function payloadOf(frame) {
   return JSON.parse(document.getElementById(`plot-${frame.dataset.plot}`).textContent);
 }
 
+function shortName(text) {
+  return text.length > 17 ? `${text.slice(0, 16).trimEnd()}…` : text;
+}
+
 async function draw(frame) {
   const target = frame.querySelector(".plot");
   const [plotly, theme] = await Promise.all([loadOnce(frame.dataset.plotly), loadThemes(frame.dataset.themes)]);
@@ -65,6 +69,10 @@ async function draw(frame) {
     layout.margin = { ...layout.margin, r: Math.min(layout.margin?.r ?? 16, 24) }; // no end labels, no room
   }
   if (isNarrow && (colours.data ?? []).length > 1) layout.showlegend = true;
+  if (isNarrow && layout.margin?.l > 120) { // names beside the plot leave it room
+    layout.margin = { ...layout.margin, l: 110 };
+    if (layout.yaxis?.ticktext) layout.yaxis = { ...layout.yaxis, ticktext: layout.yaxis.ticktext.map(shortName) };
+  }
   await plotly.react(target, colours.data, layout, theme.config);
   followMarks(target);
   frame.dataset.drawn = "yes";
