@@ -91,11 +91,6 @@ def delete_canary(canary: Canary, *, by: User | None) -> None:
     canary.delete()
 
 
-def due_now(canary: Canary) -> None:
-    """Let the next round of the timetable start a canary, whatever its interval."""
-    Canary.objects.filter(pk=canary.pk).update(next_at=timezone.now(), is_on=True)
-
-
 def start_due_canaries(now: datetime | None = None) -> list[Campaign]:
     """Start the regressions that are due, each once however many rounds were missed.
 

@@ -1,12 +1,10 @@
 """Keeps the verdict of a regression that has ended, for lists; a canary that failed goes to the log."""
 
 import logging
-from collections.abc import Iterable
 
 from django.db import transaction
 
-from searches.enums import FINAL_STATES
-from searches.models import Campaign, Canary, FollowUpSource, SearchRun
+from searches.models import Campaign, Canary, FollowUpSource
 from searches.services.regressions import regression_page
 
 logger = logging.getLogger(__name__)
@@ -46,16 +44,3 @@ def settle_regression(campaign: Campaign) -> None:
         canary = Canary.objects.filter(last_campaign=campaign).first()
         if canary is not None:
             logger.warning("canary %s: %s", canary, page.sentence)
-
-
-def settle_ended(sources: Iterable[FollowUpSource]) -> None:
-    """Keep the verdicts of regressions that ended and have none yet (their last run failed, say)."""
-    waiting = [one for one in sources if not one.spec.get("verdict")]
-    live = set(
-        SearchRun.objects.filter(campaign__in=[one.campaign_id for one in waiting])
-        .exclude(state__in=FINAL_STATES)
-        .values_list("campaign_id", flat=True)
-    )
-    for one in waiting:
-        if one.campaign_id not in live:
-            settle_regression(one.campaign)

@@ -233,7 +233,11 @@ def test_an_unknown_follow_up_is_not_found():
 @pytest.mark.parametrize(
     ("kind", "states", "said"),
     [
-        ("ablate", ["minimal", "reducible", "reducible"], "Of 3 sets, 1 needs all of its concepts, 2 also fail with fewer concepts."),
+        (
+            "ablate",
+            ["minimal", "reducible", "reducible"],
+            "Of 3 sets, 1 needs all of its concepts, 2 also fail with fewer concepts.",
+        ),
         ("interact", ["synergy", ""], "Of 2 pairs, 1 fails more together, 1 still open."),
         ("probe", ["measured"], "Of 1 set, 1 is measured."),
     ],
