@@ -279,9 +279,8 @@ def _chosen(numbers: Sequence[str]) -> tuple[Finding, ...]:
 
 
 def _rows() -> QuerySet[Finding]:
-    return Finding.objects.select_related("sut", "run__campaign", "run__sut", "trial").order_by(
-        "-fails", "n", "size", "pk"
-    )
+    rows = Finding.objects.prefetch_related("sut", "run__campaign", "run__sut")  # few rows stand behind many
+    return rows.order_by("-fails", "n", "size", "pk")
 
 
 def _is_minimal(finding: Finding) -> bool:
