@@ -97,7 +97,7 @@ def test_two_confirmations_that_are_stored_at_once_are_a_family_and_a_line():
     found = suspects()
     wishes = [confirm_wish(found[:2]), confirm_wish(found[2:])]
 
-    assert at_once(*(lambda wish=wish: create_follow_up(wish, by=None) for wish in wishes)) == []  # type: ignore[misc]
+    assert at_once(*(lambda wish=wish: create_follow_up(wish, by=None) for wish in wishes)) == []
 
     configs = Campaign.objects.filter(kind="confirm").values_list("config", flat=True)
     assert sorted(one["later_index"] or 0 for one in configs) == [0, 1]
