@@ -4,11 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
 
+import numpy as np
+import numpy.typing as npt
+
 from vlmlab.core.stats import normal_quantile
 from vlmlab.core.verdicts.concept_rates import MeasuredSet, Pair, mean_rate, sets_with_pairs
 from vlmlab.core.verdicts.lift import no_effect_lift, published_base, published_lift
 from vlmlab.core.verdicts.regimes import MeanRate
 
+Cell = tuple[bool, bool]
+"""Whether a set has the first concept, and the second."""
+Counts = npt.NDArray[np.float64]
+
+SIGNS: Mapping[Cell, float] = {
+    (True, True): 1.0,
+    (True, False): -1.0,
+    (False, True): -1.0,
+    (False, False): 1.0,
+}
 CORRECTION = 0.5
 """Added to fails and passes of every cell (Haldane 1956, Anscombe 1956)."""
 
@@ -83,16 +96,20 @@ def log_odds_interaction(
     Returns:
         None where a cell holds no set.
     """
-    signs = {(True, True): 1.0, (True, False): -1.0, (False, True): -1.0, (False, False): 1.0}
-    if not all(cells.get(cell) for cell in signs):
+    counted = {cell: _counts(cells.get(cell, ())) for cell in SIGNS}
+    return _interaction(counted, level=level, correction=correction)
+
+
+def _interaction(cells: Mapping[Cell, Counts], *, level: float, correction: float) -> LogOdds | None:
+    if not all(cells[cell].shape[1] for cell in SIGNS):
         return None
     value = variance = 0.0
-    for cell, sign in signs.items():
-        fails = sum(one.fails for one in cells[cell]) + correction
-        passes = sum(one.samples - one.fails for one in cells[cell]) + correction
+    for cell, sign in SIGNS.items():
+        fails, samples = (float(total) for total in cells[cell].sum(axis=1))
+        fails, passes = fails + correction, samples - fails + correction
         value += sign * log(fails / passes)
         variance += 1.0 / fails + 1.0 / passes
-    effect = max(1.0, _dispersion([cells[cell] for cell in signs]))
+    effect = max(1.0, _dispersion([cells[cell] for cell in SIGNS]))
     half = normal_quantile((1.0 + level) / 2.0) * sqrt(variance * effect)
     return LogOdds(value, value - half, value + half, level, effect)
 
@@ -115,6 +132,8 @@ def pair_effects(
         concept: mean_rate([one for one in sets if concept in one.key])
         for concept in sorted({concept for pair in shown for concept in pair})
     }
+    counts = _counts(sets)
+    holds = {concept: np.array([concept in one.key for one in sets], dtype=np.bool_) for concept in alone}
     rows = []
     for (first, second), having in sorted(shown.items()):
         both, one, other = mean_rate(having), alone[first], alone[second]
@@ -128,30 +147,29 @@ def pair_effects(
                 published_base(*alone_rates),
                 published_lift(both.value or 0.0, *alone_rates),
                 no_effect_lift(overall),
-                log_odds_interaction(_cells(sets, first, second), level=level),
+                _interaction(_cells(counts, holds[first], holds[second]), level=level, correction=CORRECTION),
             )
         )
     return tuple(sorted(rows, key=lambda row: (-row.lift, row.pair)))
 
 
-def _cells(
-    sets: Sequence[MeasuredSet], first: str, second: str
-) -> dict[tuple[bool, bool], list[MeasuredSet]]:
-    cells: dict[tuple[bool, bool], list[MeasuredSet]] = {}
-    for one in sets:
-        cells.setdefault((first in one.key, second in one.key), []).append(one)
-    return cells
+def _counts(sets: Sequence[MeasuredSet]) -> Counts:
+    """Return the fails and the samples of sets: ``(2, n)``."""
+    rows = [[one.fails for one in sets], [one.samples for one in sets]]
+    return np.array(rows, dtype=np.float64)
 
 
-def _dispersion(cells: Sequence[Sequence[MeasuredSet]]) -> float:
+def _cells(counts: Counts, first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> dict[Cell, Counts]:
+    return {cell: counts[:, (first == cell[0]) & (second == cell[1])] for cell in SIGNS}
+
+
+def _dispersion(cells: Sequence[Counts]) -> float:
     """Return Pearson's statistic of the sets inside their cells over its freedom; 1 without any."""
     statistic, freedom = 0.0, 0
-    for cell in cells:
-        samples = sum(one.samples for one in cell)
-        rate = sum(one.fails for one in cell) / samples
-        freedom += len(cell) - 1
+    for fails, samples in cells:
+        rate = float(fails.sum() / samples.sum())
+        freedom += len(fails) - 1
         if 0.0 < rate < 1.0:
-            statistic += sum(
-                (one.fails - one.samples * rate) ** 2 / (one.samples * rate * (1.0 - rate)) for one in cell
-            )
+            spread = (fails - samples * rate) ** 2 / (samples * rate * (1.0 - rate))
+            statistic += float(spread.sum())
     return statistic / freedom if freedom > 0 else 1.0
