@@ -7,6 +7,7 @@ from searches.enums import FamilyKind
 from searches.models import RegressionFamily, SutRecord
 from searches.services.families import settings_of
 from searches.services.follow_ups import MAX_NAME, FollowUpWish, ItemWish
+from searches.services.runs import MAX_RUN_SEED
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.numbers import write_count, write_percent
 
@@ -113,9 +114,12 @@ def regression_wish(
         run_seed: where the scenes come from; None for scenes that nothing was asked on before.
 
     Raises:
-        VlmLabError: the family is archived or empty, there is no baseline, or both are the same system.
+        VlmLabError: the family is archived or empty, there is no baseline, both are the same system, or a
+            number is out of range.
     """
     baseline = _checked_baseline(family, baseline or family.baseline, candidate=candidate)
+    if run_seed is not None and not 0 <= run_seed <= MAX_RUN_SEED:
+        raise VlmLabError(f"The seed must be between 0 and {MAX_RUN_SEED}.", field="run_seed")
     config = settings_of(family, scenes=scenes)
     spec = {"baseline": baseline.pk, "candidate": candidate.pk}
     name = f"{family.name}: {candidate.name}"[:MAX_NAME]

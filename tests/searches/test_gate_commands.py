@@ -103,6 +103,15 @@ def test_what_cannot_be_started_leaves_with_exit_code_3_and_a_sentence(options, 
     assert not Campaign.objects.filter(kind="regress").exists()
 
 
+@pytest.mark.parametrize("seed", ["-5", str(2**63), str(10**40)])
+def test_a_seed_that_cannot_be_stored_is_refused(seed):
+    family = make_family()
+    scripted("careful", **CAREFUL)
+
+    assert regress("--family", family.slug, "--sut", "careful", "--seed", seed) == 3
+    assert not Campaign.objects.filter(kind="regress").exists()
+
+
 def test_wrong_arguments_are_not_taken_for_missing_evidence(capsys):
     with pytest.raises(SystemExit) as ended:
         Command().run_from_argv(["manage.py", "regress", "--scenes", "many"])

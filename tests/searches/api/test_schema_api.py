@@ -16,6 +16,7 @@ from searches.api.reference import schema
 from searches.models import Dataset, Job
 from searches.services.tokens import create_token
 from tests.factories import make_finished_run, make_sut, make_user
+from tests.searches.gate_factory import make_family, make_regression
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.roles import Role
 from vlmlab.wsgi import application
@@ -78,6 +79,7 @@ def known(db, kept_connection):
     finding = run.findings.first()
     names = {"run_id": run.pk, "campaign_id": run.campaign_id, "finding_id": finding.pk, "job_id": scene.pk}
     Dataset.objects.create(slug="streets", title="Streets", origin="scenes")
+    names["regression_id"] = make_regression(make_family(1), {0: ("F" * 6, "P" * 6)}).pk
     return names | {"sha256": finding.thumbnails[0], "version": load_domain("driving").version}
 
 
