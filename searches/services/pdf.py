@@ -3,8 +3,10 @@
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import threading
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -64,11 +66,23 @@ def _run(command: list[str], folder: str) -> str:
     """Run the browser and return what went wrong, "" for nothing."""
     environment = {"PATH": os.environ.get("PATH", ""), "HOME": folder, "TMPDIR": folder}
     try:
-        done = subprocess.run(  # noqa: S603 - our own words and a path of the settings
-            command, capture_output=True, timeout=SECONDS, check=False, env=environment, cwd=folder
+        browser = subprocess.Popen(  # noqa: S603 - our own words and a path of the settings
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment,
+            cwd=folder,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        return f"no answer within {SECONDS} s"
     except OSError as error:
         return str(error)
-    return "" if done.returncode == 0 else done.stderr.decode(errors="replace")[-500:]
+    try:
+        _, said = browser.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"no answer within {SECONDS} s"
+    finally:
+        with suppress(ProcessLookupError):  # it starts processes of its own, which would stay
+            os.killpg(browser.pid, signal.SIGKILL)
+        browser.wait()
+    return "" if browser.returncode == 0 else said.decode(errors="replace")[-500:]

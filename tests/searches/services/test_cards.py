@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -9,6 +10,7 @@ from scipy.stats import beta
 
 from searches.enums import FindingState, RunState
 from searches.models import Envelope, FollowUpSource, Sample
+from searches.services import pdf
 from searches.services.card_exports import card_file
 from searches.services.cards import card_page, settle_cards
 from searches.services.envelope_pages import preview_envelope
@@ -295,3 +297,17 @@ def test_a_flagged_scene_is_in_no_count_of_a_card():
     near = page.cells[0]
     assert (near.counts.errors, near.counts.n, near.fails, near.invalid, near.flagged) == (1, 3, 1, 0, 1)
     assert [(one.action, one.fails, one.n) for one in page.expected] == [("emergency_stop", 1, 3)]
+
+
+def test_a_browser_that_hangs_is_ended_with_all_that_it_started(tmp_path, settings, monkeypatch):
+    browser, started = tmp_path / "browser", tmp_path / "started"
+    browser.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {started}\nwait\n")
+    browser.chmod(0o755)
+    settings.CHROMIUM = str(browser)
+    monkeypatch.setattr(pdf, "SECONDS", 1.0)
+
+    with pytest.raises(VlmLabError, match="printed nothing"):
+        print_to_pdf("<p>A card</p>")
+
+    child = Path("/proc", started.read_text().strip(), "stat")
+    assert not child.exists() or child.read_text().split()[2] == "Z"
