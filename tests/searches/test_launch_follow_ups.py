@@ -3,6 +3,7 @@
 import pytest
 
 from searches import launch
+from searches.launch import waking
 from searches.models import Campaign
 from searches.services.follow_up_live import live_follow_up
 from searches.services.follow_up_wishes import confirm_wish
@@ -25,7 +26,7 @@ def flat_scenes(settings):
 @pytest.fixture
 def woken(monkeypatch):
     queues: list[str] = []
-    monkeypatch.setattr(launch, "wake_up", lambda queue: bool(queues.append(queue)) or True)
+    monkeypatch.setattr(waking, "wake_up", lambda queue: bool(queues.append(queue)) or True)
     return queues
 
 
