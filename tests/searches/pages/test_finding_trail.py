@@ -73,6 +73,20 @@ def test_the_rate_of_a_confirmed_finding_carries_the_stored_interval():
     assert "98 % interval 62–99 %" in page
 
 
+def test_a_later_suspect_is_not_counted_among_the_family_of_its_search():
+    item = make_confirmation().items.first()
+    Finding.objects.filter(pk=item.finding_id).update(log_e_value=3.0, family_size=12)
+    in_family = page_of(item.finding).content.decode()
+    item.campaign.config |= {"later_index": 2}
+    item.campaign.save()
+
+    later = page_of(item.finding).content.decode()
+
+    assert "one of K = 12 suspects" in in_family
+    assert "one of K = 12 suspects" not in later
+    assert "found after the family of K = 12 was fixed" in later
+
+
 def test_the_evidence_is_drawn_against_fresh_scenes_with_the_bar_that_confirms():
     item = make_confirmation().items.first()
     item.numbers |= {
