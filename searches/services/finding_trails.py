@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from searches.enums import FollowUpName
+from searches.enums import KEY_SEPARATOR, FollowUpName
 from searches.models import FamilyMember, Finding, FollowUpItem, Trial
 from searches.services.follow_up_pages import ItemLine, item_lines
 from searches.services.follow_up_traces import Trace, trace_of
@@ -236,18 +236,18 @@ def with_smaller(
 ) -> list[tuple[ItemLine, list[tuple[dict[str, Any], Finding | None]]]]:
     """Return items of an ablation, each with the smaller sets that still fail and what became of them.
 
-    The findings are those of the ablation's own runs (one query).
+    The findings are those of the ablation's own runs, else what the same system is known to fail on, the
+    newest first (one query).
     """
-    runs = {line.item.run_id for line in lines}
-    rows = Finding.objects.filter(run__in=runs)
-    became = {(one.run_id, tuple(one.concepts)): one for one in rows}
-    return [
-        (
-            line,
-            [
-                (one, became.get((line.item.run_id, tuple(one["key"]))))
-                for one in line.item.numbers.get("smaller") or ()
-            ],
-        )
-        for line in lines
-    ]
+    sets = [(line, line.item.numbers.get("smaller") or ()) for line in lines]
+    keys = {KEY_SEPARATOR.join(one["key"]) for _, smaller in sets for one in smaller}
+    suts, refs = {line.item.run.sut_id for line in lines}, {line.item.campaign.domain_ref for line in lines}
+    rows = Finding.objects.filter(sut__in=suts, key__in=keys).select_related("run__campaign").order_by("pk")
+    known = {(one.sut_id, one.key): one for one in rows if one.domain_ref in refs}
+    own = {(one.run_id, one.key): one for one in rows}
+
+    def became(line: ItemLine, key: Sequence[str]) -> Finding | None:
+        run, text = line.item.run, KEY_SEPARATOR.join(key)
+        return own.get((run.pk, text)) or known.get((run.sut_id, text))
+
+    return [(line, [(one, became(line, one["key"])) for one in smaller]) for line, smaller in sets]

@@ -62,6 +62,8 @@ def _counted_sentence(kind: str, progress: FollowUpProgress) -> str:
     ]
     left = f", {progress.by_state['']:,} still open" if progress.by_state.get("") else ""
     what = "pair" if kind == FollowUpName.INTERACT else "set"
+    if progress.n_items == 1 and len(known) == 1:
+        return f"The {what} {known[0].removeprefix('1 ')}."
     return f"Of {write_many(progress.n_items, what)}, {', '.join(known)}{left}."
 
 

@@ -73,6 +73,9 @@ async function draw(frame) {
     layout.margin = { ...layout.margin, l: 110 };
     if (layout.yaxis?.ticktext) layout.yaxis = { ...layout.yaxis, ticktext: layout.yaxis.ticktext.map(shortName) };
   }
+  if (isNarrow && layout.xaxis && layout.xaxis.type !== "category" && !layout.xaxis.ticktext) {
+    layout.xaxis = { tickangle: 0, ...layout.xaxis, nticks: Math.min(layout.xaxis.nticks ?? 4, 4) };
+  }
   await plotly.react(target, colours.data, layout, theme.config);
   followMarks(target);
   frame.dataset.drawn = "yes";

@@ -239,7 +239,7 @@ def test_an_unknown_follow_up_is_not_found():
             "Of 3 sets, 1 needs all of its concepts, 2 also fail with fewer concepts.",
         ),
         ("interact", ["synergy", ""], "Of 2 pairs, 1 fails more together, 1 still open."),
-        ("probe", ["measured"], "Of 1 set, 1 is measured."),
+        ("probe", ["measured"], "The set is measured."),
     ],
 )
 def test_other_kinds_say_what_came_out_in_their_words(kind, states, said):
