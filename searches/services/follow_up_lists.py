@@ -38,6 +38,12 @@ class FollowUpLine:
         return kind_title(self.campaign)
 
     @property
+    def follows(self) -> Campaign | None:
+        """The search whose suspects it looks at; None where it looks at a system as a whole."""
+        is_of_system = self.campaign.kind == FollowUpName.INTERACT or fills_coverage(self.campaign)
+        return None if is_of_system else self.campaign.follows
+
+    @property
     def n_items(self) -> int:
         """Everything that it settles."""
         return sum(self.by_state.values())
