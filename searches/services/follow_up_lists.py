@@ -59,6 +59,11 @@ class FollowUpLine:
         return self.state in LIVE_STATES
 
     @property
+    def is_confirming(self) -> bool:
+        """Whether it is a confirmation at work."""
+        return self.is_at_work and self.campaign.kind == FollowUpName.CONFIRM
+
+    @property
     def outcome(self) -> str:
         """What it came to, in words: ``7 confirmed, 2 refuted``."""
         return outcome_words(self.by_state)
@@ -125,5 +130,7 @@ def outcome_words(by_state: dict[str, int]) -> str:
     """Return what items came to, the weightiest first: ``7 confirmed, 2 refuted, 3 undetermined``."""
     known = ("confirmed", "refuted", "undetermined", "suspected")
     others = sorted(set(by_state) - {*known, ""})
-    parts = [f"{by_state[state]:,} {state}" for state in (*known, *others) if by_state.get(state)]
+    parts = [
+        f"{by_state[state]:,} {state.replace('_', ' ')}" for state in (*known, *others) if by_state.get(state)
+    ]
     return ", ".join(parts)

@@ -170,11 +170,13 @@ def _run(pk: int) -> SearchRun:
 def _page(run: SearchRun) -> dict[str, Any]:
     context = _live(run) | {"comes_later": run_pages.comes_later(run)}
     if run.is_final:
+        lines = follow_up_lines(list(follow_ups_of(run.campaign)[:SHOWN_FOLLOW_UPS]))
         context |= {
             "findings": run_findings(run),
             "states": run_state_counts(run),
             "n_flagged": flagged_count(run),
-            "follow_ups": follow_up_lines(list(follow_ups_of(run.campaign)[:SHOWN_FOLLOW_UPS])),
+            "follow_ups": lines,
+            "is_confirming": any(line.is_confirming for line in lines),
         }
         if not context["comes_later"]:
             context |= _metrics(run)
