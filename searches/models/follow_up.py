@@ -158,6 +158,11 @@ class RegressionFamily(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def domain_ref(self) -> str:
+        """The domain with its version, as ``find_domain`` reads it."""
+        return f"{self.domain}@{self.domain_version}"
+
     def get_absolute_url(self) -> str:
         """Return the address of its page."""
         return reverse("family_detail", args=[self.slug])
@@ -227,6 +232,11 @@ class Envelope(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def domain_ref(self) -> str:
+        """The domain with its version, as ``find_domain`` reads it."""
+        return f"{self.domain}@{self.domain_version}"
 
     def get_absolute_url(self) -> str:
         """Return the address of its page."""
