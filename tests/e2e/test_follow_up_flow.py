@@ -44,7 +44,7 @@ def test_what_a_search_suspects_is_confirmed_on_fresh_scenes_flagged_and_noted(v
     page.wait_for_url("**/follow-ups/new/*")
     page.fill("#id_max_samples", "60")
     page.locator("#id_max_samples").dispatch_event("change")
-    page.get_by_text("up to 60 scenes a set").wait_for(timeout=10_000)
+    page.get_by_text("At most: 60 scenes a set").wait_for(timeout=10_000)
     visitor.note_violations("form")
     page.get_by_role("button", name="Start confirming").click()
     page.wait_for_url("**/follow-ups/*/")
