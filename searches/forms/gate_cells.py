@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.forms import formset_factory
 
-from searches.services.envelope_text import read_group, read_sets, write_group, write_sets
+from searches.services.envelope_text import check_alternatives, read_group, read_sets, write_group, write_sets
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.scenes.concepts import Domain
 from vlmlab.core.verdicts.envelope import MOST_CELLS, EnvelopeCell, WeightedSet
@@ -103,6 +103,8 @@ class CellForm(forms.Form):
     def clean_includes(self) -> tuple[tuple[str, ...], ...]:
         """Return the groups, one a line."""
         lines = [line for line in self.cleaned_data["includes"].splitlines() if line.strip()]
+        for line in lines:
+            self._refuse_pairs(line)
         return tuple(group for line in lines if (group := self._group(line)))
 
     def clean_excludes(self) -> tuple[str, ...]:
@@ -113,6 +115,12 @@ class CellForm(forms.Form):
         """Return the sets that the cell names itself."""
         try:
             return read_sets(self.domain, self.cleaned_data["sets"])
+        except VlmLabError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def _refuse_pairs(self, line: str) -> None:
+        try:
+            check_alternatives(self.domain, line)
         except VlmLabError as error:
             raise forms.ValidationError(str(error)) from error
 

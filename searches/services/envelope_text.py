@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from vlmlab.core.errors import ConceptError, ConfigError
-from vlmlab.core.scenes.concepts import Domain
+from vlmlab.core.scenes.concepts import THING_KINDS, Domain
 from vlmlab.core.scenes.domain_problems import DomainFileError, did_you_mean, shown
 from vlmlab.core.scenes.domain_text import read_text
 from vlmlab.core.verdicts.envelope import WeightedSet
@@ -16,6 +16,7 @@ from vlmlab.core.verdicts.envelope import WeightedSet
 ALL_OF = "all "
 BETWEEN = "; "
 MOST_NAMES = 400
+PAIR = 2
 
 
 def read_group(domain: Domain, text: str) -> tuple[str, ...]:
@@ -43,6 +44,28 @@ def read_group(domain: Domain, text: str) -> tuple[str, ...]:
     if len(found) > MOST_NAMES:
         raise ConceptError("Too many concepts are named here.", hint="Name each once.")
     return domain.canonical(found)
+
+
+def check_alternatives(domain: Domain, text: str) -> None:
+    """Refuse a changed thing in a line whose names are alternatives: "Cone, near" would be a cone or near.
+
+    Findings write such a pair with a comma, so people copy it; in a line it would let all cones in.
+
+    Raises:
+        ConceptError: a modifier stands behind a thing and a comma, and the two together are no label.
+    """
+    known = _names(domain)
+    for part in text.split(";"):
+        words = [word.strip() for word in part.split(",")]
+        if len(words) != PAIR or _key(words) in known:
+            continue
+        first, second = (known.get(_key([word]), ()) for word in words)
+        if len(first) == len(second) == 1 and _changes(domain, first[0], second[0]):
+            raise ConceptError(
+                f"{shown(part.strip())} names two concepts, and a set needs only one of a line.",
+                hint=f"Give {shown(words[0])} and {shown(words[1])} lines of their own to need both, "
+                "or put a semicolon between them for either.",
+            )
 
 
 def write_group(domain: Domain, ids: Sequence[str]) -> str:
@@ -137,6 +160,11 @@ def _names(domain: Domain) -> dict[str, tuple[str, ...]]:
 
 def _key(words: Sequence[str]) -> str:
     return " ".join(", ".join(words).lower().split())
+
+
+def _changes(domain: Domain, thing: str, modifier: str) -> bool:
+    kinds = domain.concept(thing).kind, domain.concept(modifier).kind
+    return kinds[0] in THING_KINDS and kinds[1] == "modifier"
 
 
 def _other_name(domain: Domain, name: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from searches.services.card_exports import card_file
 from searches.services.cards import card_page, settle_cards
 from searches.services.envelope_pages import preview_envelope
 from searches.services.envelope_text import (
+    check_alternatives,
     read_envelope_file,
     read_group,
     read_sets,
@@ -59,6 +60,20 @@ def test_what_is_written_is_read_again():
     sets = read_sets(DRIVING, "Cone; near : 2.5\nDebris, near")
     assert [(one.concepts, one.weight) for one in sets] == [(("cone", "near"), 2.5), (("debris_near",), 1.0)]
     assert read_sets(DRIVING, write_sets(DRIVING, sets)) == sets
+
+
+def test_a_changed_thing_is_no_alternative_of_a_line():
+    """ "Cone, near", as findings write it, would let every cone in, and everything that is near."""
+    with pytest.raises(VlmLabError, match="“Cone, near” names two concepts"):
+        check_alternatives(DRIVING, "Debris, near; Cone, near")
+    for fine in (
+        "Debris, near; Container, near",
+        "Cone; near",
+        "Cone, Bus stop",
+        "all Weather",
+        "Nothing, known",
+    ):
+        check_alternatives(DRIVING, fine)
 
 
 def test_an_unknown_concept_or_weight_is_a_sentence_with_the_nearest_name():
