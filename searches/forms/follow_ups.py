@@ -68,7 +68,7 @@ class FollowUpForm(forms.Form):
                     label=field.label,
                     choices=list(PROTOCOLS.items()),
                     widget=forms.RadioSelect,
-                    help_text="Only the first holds the share of false discoveries. The second asks the "
+                    help_text="Only the first bounds the share of false discoveries. The second asks the "
                     "top sets, see the fine settings.",
                 )
             self.fields[name] = field

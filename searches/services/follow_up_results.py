@@ -103,8 +103,13 @@ def family_note(campaign: Campaign, config: FollowUpConfig) -> str:
     if not isinstance(config, ConfirmConfig) or config.protocol != "sequential":
         return ""
     if config.later_index is not None:
+        came = (
+            "These test cases were chosen one by one, or after the family was fixed."
+            if campaign.method == CASE_METHOD
+            else "These suspects came after the family was fixed."
+        )
         return (
-            f"These suspects came after the family was fixed. They have places from {config.later_index:,} "
+            f"{came} They have places from {config.later_index:,} "
             f"in the line of later ones, which has {write_percent(config.later_share)} of the false "
             "discovery rate (e-LOND)."
         )

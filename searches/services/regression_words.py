@@ -73,7 +73,7 @@ def page_sentence(page: "RegressionPage") -> str:
         threshold = write_percent(page.config.failure_rate_threshold)
         return f"On every {noun} {candidate} surely fails on less than {threshold} of scenes.{more}"
     if page.verdict == "pass":
-        within = f"is fixed, or surely fails at most {write_percent(page.config.margin)} more often"
+        within = f"is fixed, or surely fails at most {round(100 * page.config.margin, 1):g} points more often"
         return f"Every {noun} of {candidate} {within}.{more}"
     open_ones = sum(not line.is_fine for line in page.modes)
     wish = "is fixed" if page.config.goal == "all_fixed" else "is no worse"
