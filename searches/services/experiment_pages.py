@@ -35,6 +35,8 @@ GRID_STEPS = 40
 SHOWN = ("modes", "minimal", "confirmed", "pfm", "mfr", "diversity", "invalid", "inferences")
 SHOWN_BY_EXPECTED = ("modes", "minimal", "pfm", "mfr", "diversity", "invalid")
 
+CHANCE = 0.05  # adjusted p-values from which chance stays a reason
+
 
 @dataclass(frozen=True)
 class ArmRow:
@@ -105,6 +107,7 @@ class ExperimentPage:
     compared: tuple[Measure, ...]
     measure: Measure
     differences: tuple[ArmDifference, ...]
+    mode_differences: tuple[ArmDifference, ...]
     bands: tuple[ArmBand, ...]
     taus: tuple[ArmTaus, ...]
     published: SideBySide | None
@@ -130,10 +133,21 @@ class ExperimentPage:
             )
         on = f" on {self.sut.name}" if self.sut and len(self.suts) > 1 else ""
         so_far = "" if self.progress.is_final else " so far"
+        seeds = write_many(len(self.spec.run_seeds), "run seed")
         return (
             f"Most failure modes{on}{so_far}: {best[0]}, {write_decimals(best[1], 1)} a run on average over "
-            f"{write_many(len(self.spec.run_seeds), 'run seed')}. All are suspected until they are confirmed."
+            f"{seeds}.{self._chance(best[0])} All are suspected until they are confirmed."
         )
+
+    def _chance(self, best: str) -> str:
+        """Say whether chance explains the lead of an arm over some other one."""
+        pairs = [one for one in self.mode_differences if best in (one.first, one.second)]
+        if not self.progress.is_final or not pairs:
+            return ""
+        if all(one.p_adjusted is not None and one.p_adjusted < CHANCE for one in pairs):
+            return ""
+        others = "the other arm" if len(pairs) == 1 else "every other arm"
+        return f" Chance is not excluded as the reason for its lead over {others}."
 
 
 def experiment_page(experiment: Experiment, *, sut: str = "", measure: str = "") -> ExperimentPage:
@@ -173,6 +187,7 @@ def experiment_page(experiment: Experiment, *, sut: str = "", measure: str = "")
         compared=_measures(COMPARED, has_confirmed=has_confirmed),
         measure=asked,
         differences=tuple(differences(names, facts, asked)),
+        mode_differences=tuple(differences(names, facts, MEASURES["modes"])),
         bands=tuple(ArmBand(arm, band(_of(facts, arm), _grid(budget))) for arm in spec.arms),
         taus=tuple(ArmTaus(arm, lines) for arm in spec.arms if (lines := pooled_taus(_of(facts, arm)))),
         published=side_by_side(

@@ -171,3 +171,30 @@ def test_follow_ups_of_an_experiment_are_no_runs_of_it():
     launch.start_retests(experiment, by=make_user())
 
     assert len(experiment_results.experiment_results(experiment)) == before == 2
+
+
+def modes_of(beam_leads_by: list[int]):
+    """Return wrong answers: random finds one mode, the beam as many more as its run seed says."""
+
+    def fails(run: SearchRun) -> list[int]:
+        lead = beam_leads_by[run.run_seed - 1] if run.campaign.arm["algorithm"] == "beam" else 0
+        return [5] * (1 + lead) + [0] * (6 - lead)
+
+    return fails
+
+
+def test_a_lead_that_chance_may_explain_is_said_to_be_one():
+    # Leads of 1, 0 and 2: mean 1, standard deviation 1, so t = 1.73 and p = 0.23.
+    experiment = make_experiment(seeds=(1, 2, 3), fails=modes_of([1, 0, 2]))
+
+    sentence = experiment_page(experiment).sentence
+
+    assert sentence.startswith("Most failure modes: beam, 2.0 a run on average over 3 run seeds.")
+    assert "Chance is not excluded as the reason for its lead over the other arm." in sentence
+
+
+def test_a_lead_beyond_chance_needs_no_such_words():
+    # Leads of 2 and 3 in turn: mean 2.5, standard deviation 0.55, so t = 11.2 and p = 0.0001.
+    experiment = make_experiment(seeds=(1, 2, 3, 4, 5, 6), fails=modes_of([2, 3, 2, 3, 2, 3]))
+
+    assert "Chance" not in experiment_page(experiment).sentence
