@@ -1,10 +1,14 @@
 """Fixtures that several folders of tests use."""
 
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
+from searches.models import Campaign, Envelope
+from searches.services import envelope_wishes, follow_ups
 from tests.searches.probing import pictures
+from vlmlab.core.seeding import derive_seed
 from vlmlab.core.suts.scripted import ScriptedSut
 
 
@@ -26,3 +30,26 @@ def unstorable_replies(monkeypatch):
         ]
 
     monkeypatch.setattr(ScriptedSut, "generate", write)
+
+
+@pytest.fixture(autouse=True)
+def same_follow_up_seeds(monkeypatch):
+    """Follow-ups draw the same scenes at any time and on every database.
+
+    In the lab their seeds come from the clock and from numbers of rows, which PostgreSQL never gives again.
+    """
+
+    cards = count()
+
+    def card_seed(_envelope: Envelope) -> int:
+        return derive_seed(1, "decision card", next(cards))
+
+    def run_seed(wish: follow_ups.FollowUpWish, campaign: Campaign) -> int:
+        if wish.run_seed is not None:
+            return wish.run_seed
+        followed = wish.follows.runs.order_by("pk").values_list("run_seed", flat=True) if wish.follows else []
+        place = Campaign.objects.filter(pk__lte=campaign.pk).count()
+        return derive_seed(next(iter(followed), 0), "follow-up", place)
+
+    monkeypatch.setattr(envelope_wishes, "_fresh_seed", card_seed)
+    monkeypatch.setattr(follow_ups, "_run_seed", run_seed)
