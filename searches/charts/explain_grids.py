@@ -105,16 +105,7 @@ def pair_chart(
                     "hovertemplate": "%{y} with %{x}: %{text}<extra></extra>",
                 }
             ],
-            "layout": {
-                "height": 140 + 22 * max(len(rows), 1),
-                "margin": {"l": 150, "r": 48, "t": 120, "b": 8},
-                "xaxis": {"side": "top", "tickangle": -60, "showline": False, "showgrid": False,
-                          "type": "category",
-                          "tickfont": {"size": 10, "color": "$text"}},
-                "yaxis": {"automargin": True, "autorange": "reversed", "showgrid": False, "ticks": "",
-                          "type": "category",
-                          "tickfont": {"size": 10, "color": "$text"}},
-            },
+            "layout": _triangle_layout(len(rows)),
         },
         sentence=f"{size.shown} of {size.total} pairs were shown: "
         + ", ".join(f"{one.count} {one.title.lower()}" for one in size.states if one.count) + ".",
@@ -129,6 +120,17 @@ def pair_chart(
         csv_url=csv_url,
         json_url=json_url,
     )  # fmt: skip
+
+
+def _triangle_layout(n_rows: int) -> dict[str, Any]:
+    return {
+        "height": 140 + 22 * max(n_rows, 1),
+        "margin": {"l": 150, "r": 48, "t": 120, "b": 8},
+        "xaxis": {"side": "top", "tickangle": -60, "showline": False, "showgrid": False,
+                  "type": "category", "tickfont": {"size": 10, "color": "$text"}},
+        "yaxis": {"automargin": True, "autorange": "reversed", "showgrid": False, "ticks": "",
+                  "type": "category", "tickfont": {"size": 10, "color": "$text"}},
+    }  # fmt: skip
 
 
 def _picked(
