@@ -5,11 +5,24 @@ import os
 
 import hypothesis
 import pytest
+from django.db import connection
 
 # The same examples in every run, so that a verdict can be repeated; HYPOTHESIS_PROFILE=explore looks further.
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None)
 hypothesis.settings.register_profile("explore", deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory):
+    """Keep SQLite's test database in a file of this process, as the lab keeps its own.
+
+    In memory all threads of a live server share one connection: a page that is polled meets the transaction of
+    a click, and either of them may fail. With a file they wait for each other.
+    """
+    if connection.vendor == "sqlite":
+        path = tmp_path_factory.mktemp("database") / "tests.sqlite3"
+        connection.settings_dict["TEST"]["NAME"] = str(path)
 
 
 @pytest.fixture(autouse=True)

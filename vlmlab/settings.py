@@ -123,7 +123,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "timeout": 20,
         "init_command": (
             "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON; "
-            f"PRAGMA synchronous={env.str('VLMLAB_SQLITE_SYNCHRONOUS', 'FULL')};"
+            f"PRAGMA synchronous={env.str('VLMLAB_SQLITE_SYNCHRONOUS', 'OFF' if IS_TEST else 'FULL')};"
         ),
     }
 else:

@@ -6,9 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.signals import connection_created
 from django.test import Client
 
 from tests.factories import make_user
@@ -39,25 +36,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "/e2e/" in str(item.path):
             item.add_marker(pytest.mark.e2e)
             item.add_marker(pytest.mark.slow)
-
-
-def read_without_locks(connection: BaseDatabaseWrapper, **_named: Any) -> None:
-    """Let pages read beside a write, as they do with a file or a server.
-
-    The tests' database in memory is shared by the threads of the live server; there a page that reads a table
-    makes a write to it fail at once, however long a writer is ready to wait.
-    """
-    if connection.vendor == "sqlite":
-        connection.cursor().execute("PRAGMA read_uncommitted = 1")
-
-
-connection_created.connect(read_without_locks)
-
-
-@pytest.fixture(autouse=True)
-def reading_without_locks(transactional_db: None) -> None:
-    """Say so on the connection that is open already."""
-    read_without_locks(connection)
 
 
 @dataclass
