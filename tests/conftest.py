@@ -17,8 +17,8 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatabl
 def django_db_modify_db_settings(tmp_path_factory):
     """Keep SQLite's test database in a file of this process, as the lab keeps its own.
 
-    In memory all threads of a live server share one connection: a page that is polled meets the transaction of
-    a click, and either of them may fail. With a file they wait for each other.
+    In memory all threads of a live server share one connection: a page that is polled meets the transaction
+    of a click, and either of them may fail. With a file they wait for each other.
     """
     if connection.vendor == "sqlite":
         path = tmp_path_factory.mktemp("database") / "tests.sqlite3"
