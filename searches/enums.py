@@ -64,6 +64,8 @@ class JobKind(TextChoices):
     MAKE_DATASET = "make_dataset", "Make a dataset"
     IMPORT_SEEDS = "import_seeds", "Import seed images"
     MINIMIZE_CASE = "minimize_case", "Make a case minimal"
+    MAKE_STUDY = "make_study", "Make a study"
+    ASK_STUDY_CASES = "ask_study_cases", "Ask systems again on the cases of a study"
     WORD_TABLE = "word_table", "Ask for a word table"
 
 

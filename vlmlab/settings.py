@@ -53,6 +53,21 @@ def _field_keys() -> list[str]:
 
 
 FIELD_KEYS = _field_keys()
+
+
+def _study_key() -> str:
+    """Return the key that pseudonyms and links of participants are made from; no database holds it."""
+    configured: str = env.str("VLMLAB_STUDY_KEY", "")
+    if configured:
+        return configured
+    if IS_TEST:
+        return "tests-only-study-key"
+    from vlmlab.serve.secret_key import read_or_create_key
+
+    return read_or_create_key(DATA_DIR / "study_key")
+
+
+STUDY_KEY = _study_key()
 ALLOWED_HOSTS = env.list("VLMLAB_ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("VLMLAB_CSRF_TRUSTED_ORIGINS", default=[])
 IS_HTTPS = env.bool("VLMLAB_HTTPS", False)
@@ -159,6 +174,9 @@ AXES_LOCKOUT_CALLABLE = "vlmlab.web.errors.locked_out"
 AXES_VERBOSE = False
 SIGN_IN_LINK_SECONDS = env.int("VLMLAB_SIGN_IN_LINK_SECONDS", 72 * 3600)
 API_TOKEN_READER = "searches.services.tokens.person_of_token"  # noqa: S105 - a path, not a secret
+# What apps above searches add to it: kinds of jobs, and files that the collection of garbage must keep.
+JOB_WORK: dict[str, str] = {}
+BLOB_NAMERS = ["humanstudy.services.case_pictures.named_blobs"]
 PERMISSION_TABLES = [
     "vlmlab.web.permissions",
     "searches.permissions",
@@ -259,7 +277,7 @@ LOGGING = {
             "()": "vlmlab.web.log_format.RedactingFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
-            "secrets": [SECRET_KEY, *FIELD_KEYS],
+            "secrets": [SECRET_KEY, STUDY_KEY, *FIELD_KEYS],
         }
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},

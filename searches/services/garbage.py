@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from searches.enums import JobState
 from searches.models import Blob, Calibration, Dataset, DatasetPicture, Finding, Job, ModalityCase, Sample
@@ -42,6 +43,7 @@ def _sweep_blobs(grace: timedelta) -> int:
     old = Q(touched_at__lt=Now() - grace)
     candidates = list(Blob.objects.filter(old).values_list("pk", "media_type"))
     in_use = _named_by_jobs() | _named_by_findings() | _named_by_calibrations() | _named_by_datasets()
+    in_use = in_use.union(*(import_string(namer)() for namer in settings.BLOB_NAMERS))
     for start in range(0, len(candidates), CHUNK):
         chunk = dict(candidates[start : start + CHUNK])
         in_rows = set(Sample.objects.filter(image_sha256__in=chunk).values_list("image_sha256", flat=True))

@@ -3,7 +3,13 @@
 from searches.enums import JobKind, JobState
 from searches.models import Job, SutRecord
 
-SPENDING_KINDS = (JobKind.TRY_SUT, JobKind.CALIBRATE_SUT, JobKind.WORD_TABLE, JobKind.MINIMIZE_CASE)
+SPENDING_KINDS = (
+    JobKind.TRY_SUT,
+    JobKind.CALIBRATE_SUT,
+    JobKind.WORD_TABLE,
+    JobKind.MINIMIZE_CASE,
+    JobKind.ASK_STUDY_CASES,
+)
 HELD = "held_usd"
 
 

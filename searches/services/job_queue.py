@@ -18,9 +18,11 @@ AUDIT_VERBS = {
     JobKind.IMPORT_SEEDS: "uploaded seed images",
     JobKind.WORD_TABLE: "asked for a word table",
     JobKind.MINIMIZE_CASE: "asked to make minimal",
+    JobKind.MAKE_STUDY: "asked for the cases of a study",
+    JobKind.ASK_STUDY_CASES: "asked systems again on the cases of a study",
 }
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
-AUDITED = ("sut", "domain", "concepts", "seed", "image_sha256", "mode", "dataset", "case")
+AUDITED = ("sut", "domain", "concepts", "seed", "image_sha256", "mode", "dataset", "case", "study")
 
 
 @transaction.atomic

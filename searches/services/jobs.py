@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models.functions import Now
+from django.utils.module_loading import import_string
 
 from searches.enums import JobKind, JobState
 from searches.models import Job, Sample, User
@@ -72,7 +74,7 @@ def run_job(lease: JobLease) -> None:
 
 def _outcome(job: Job) -> Values:
     try:
-        result = _WORK[JobKind(job.kind)](job)
+        result = _work_of(JobKind(job.kind))(job)
     except JobGoesOn as slice_end:
         values: Values = {"state": JobState.QUEUED, "owner": "", "attempts": 0, "finished_at": None}
         return values | {"result": slice_end.progress}
@@ -119,6 +121,12 @@ def _render_scene(params: Values) -> Values:
         },
         "decision": asdict(question.decision),
     }
+
+
+def _work_of(kind: JobKind) -> Callable[[Job], Values]:
+    """Return what does jobs of a kind; apps above this one name theirs in ``settings.JOB_WORK``."""
+    work: Callable[[Job], Values] = _WORK[kind] if kind in _WORK else import_string(settings.JOB_WORK[kind])
+    return work
 
 
 _WORK: dict[JobKind, Callable[[Job], Values]] = {

@@ -22,7 +22,14 @@ WORKED_STATES = (*HELD_STATES, RunState.PAUSED)
 
 CLAIM_TRIES = 20  # each try that fails is a claim of another worker
 
-LONG_KINDS = (JobKind.MAKE_DATASET, JobKind.IMPORT_SEEDS, JobKind.WORD_TABLE, JobKind.MINIMIZE_CASE)
+LONG_KINDS = (
+    JobKind.MAKE_DATASET,
+    JobKind.IMPORT_SEEDS,
+    JobKind.WORD_TABLE,
+    JobKind.MINIMIZE_CASE,
+    JobKind.MAKE_STUDY,
+    JobKind.ASK_STUDY_CASES,
+)
 """Jobs of minutes or hours, done in slices: nobody waits at a page for them, so they take turns with runs."""
 
 

@@ -7,7 +7,7 @@ from django.urls import path
 
 from tests.factories import make_user
 from tests.web.addresses import every_address, page_addresses
-from vlmlab.web.permissions import PUBLIC, may_open, permission_table
+from vlmlab.web.permissions import may_open, permission_table, public_pages
 from vlmlab.web.roles import Role
 
 ADDRESSES = page_addresses()  # those of the API: tests/web/test_api_access.py
@@ -22,7 +22,7 @@ def test_every_url_has_a_name_of_its_own():
 
 
 def test_every_url_name_stands_in_the_permission_table_or_is_public():
-    assert sorted(set(BY_NAME) - set(permission_table()) - PUBLIC) == []
+    assert sorted(set(BY_NAME) - set(permission_table()) - public_pages()) == []
 
 
 def test_the_permission_table_names_only_pages_that_exist():
@@ -35,7 +35,7 @@ def test_admins_may_open_everything_that_anybody_may():
 
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_views_skip_sign_in_exactly_when_they_are_public(name):
-    assert getattr(BY_NAME[name].view, "login_required", True) is (name not in PUBLIC)
+    assert getattr(BY_NAME[name].view, "login_required", True) is (name not in public_pages())
 
 
 @pytest.mark.django_db
@@ -52,7 +52,9 @@ def test_each_role_opens_exactly_the_pages_of_its_table(role):
 
 @pytest.mark.django_db
 def test_a_stranger_is_sent_to_sign_in_from_every_page_that_is_not_public(client):
-    answers = {address.name: client.get(address.path) for address in ADDRESSES if address.name not in PUBLIC}
+    answers = {
+        address.name: client.get(address.path) for address in ADDRESSES if address.name not in public_pages()
+    }
 
     assert {name: answer.status_code for name, answer in answers.items()} == dict.fromkeys(answers, 302)
     assert {answer.url.partition("?")[0] for answer in answers.values()} == {"/login/"}

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
-from vlmlab.web.permissions import PUBLIC, may_open
+from vlmlab.web.permissions import may_open, public_pages
 
 
 class AccessMiddleware:
@@ -39,7 +39,7 @@ class AccessMiddleware:
         """
         match = request.resolver_match
         name = match.view_name if match else ""
-        if name in PUBLIC:
+        if name in public_pages():
             return
         role = getattr(request.user, "role", "")
         if not may_open(role, name):

@@ -12,7 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from vlmlab.web.roles import ADMINS, EVERYBODY, READERS, Role
 
-# Pages that need no sign-in. Their views carry ``login_not_required`` as well; a test holds the two together.
+# Pages that need no sign-in; an app adds its own as ``PUBLIC`` of its table. Their views carry
+# ``login_not_required`` as well; a test holds the two together.
 PUBLIC: frozenset[str] = frozenset({"healthz", "login", "sign_in", "api_schema"})
 
 PERMISSIONS: dict[str, frozenset[Role]] = {
@@ -31,6 +32,13 @@ PERMISSIONS: dict[str, frozenset[Role]] = {
 
 
 @lru_cache(maxsize=1)
+def public_pages() -> frozenset[str]:
+    """Return the URL names that need no sign-in, merged from ``settings.PERMISSION_TABLES``."""
+    tables = (import_module(name) for name in settings.PERMISSION_TABLES)
+    return PUBLIC.union(*(getattr(table, "PUBLIC", frozenset()) for table in tables))
+
+
+@lru_cache(maxsize=1)
 def permission_table() -> Mapping[str, frozenset[Role]]:
     """Return URL name -> roles that may open it, merged from ``settings.PERMISSION_TABLES``.
 
@@ -41,7 +49,7 @@ def permission_table() -> Mapping[str, frozenset[Role]]:
     for module_name in settings.PERMISSION_TABLES:
         table: Mapping[str, frozenset[Role]] = import_module(module_name).PERMISSIONS
         for name, roles in table.items():
-            if name in PUBLIC:
+            if name in public_pages():
                 raise ImproperlyConfigured(f"{module_name} restricts the public page {name!r}")
             if merged.setdefault(name, roles) != roles:
                 raise ImproperlyConfigured(f"{module_name} disagrees with another table on {name!r}")
@@ -50,4 +58,4 @@ def permission_table() -> Mapping[str, frozenset[Role]]:
 
 def may_open(role: str, url_name: str) -> bool:
     """Whether a person with ``role`` may open the page called ``url_name``."""
-    return url_name in PUBLIC or role in permission_table().get(url_name, frozenset())
+    return url_name in public_pages() or role in permission_table().get(url_name, frozenset())

@@ -7,7 +7,7 @@ from searches.models import AuditEntry, Job, SutRecord
 from searches.services import suts, work
 from searches.services.blobs import blob_path, store_blob
 from searches.services.jobs import run_job, start_job
-from searches.services.leases import take_job
+from searches.services.leases import LONG_KINDS, take_job
 from searches.services.suts import edit_sut, load_sut, register_sut, set_enabled
 from tests.doubles import paint_png
 from tests.factories import make_sut, make_user
@@ -21,7 +21,7 @@ SCENE = {"domain": "driving", "concepts": ["cone", "on_lane", "near"], "seed": 5
 
 def done(kind, params):
     job = start_job(kind, params, by=None)
-    run_job(take_job("w", ["cpu"]))
+    run_job(take_job("w", ["cpu"], is_long=kind in LONG_KINDS))
     job.refresh_from_db()
     return job
 
@@ -80,6 +80,18 @@ def test_a_try_gives_the_raw_text_and_the_letter_read_from_it():
     assert job.result["reading"] == {"status": "answered", "letter": "B"}
     sut.refresh_from_db()
     assert sut.n_calls == 1
+
+
+def _count_words(job):
+    return {"words": len(job.params["text"].split())}
+
+
+def test_an_app_above_does_jobs_of_its_own_kind(settings):
+    settings.JOB_WORK = {JobKind.MAKE_STUDY: f"{__name__}._count_words"}
+
+    job = done(JobKind.MAKE_STUDY, {"text": "three short words"})
+
+    assert (job.state, job.result) == (JobState.DONE, {"words": 3})
 
 
 def test_a_bug_in_a_job_is_stored_as_a_reference(monkeypatch):

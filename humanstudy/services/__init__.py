@@ -1,0 +1,1 @@
+"""What the human study does; pages and commands only read and show."""

@@ -1,0 +1,1 @@
+"""What a human study shows to whom, and what its answers say."""
