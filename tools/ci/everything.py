@@ -22,6 +22,7 @@ POSTGRES_SHARES = (  # each on a server of its own: the first one's server is ma
     ("tests/searches/faults", "tests/searches/models"),
     (
         "tests/searches/services",
+        "tests/humanstudy/services",
         "tests/searches/pages/test_finding_pages.py",  # its filters look into JSON columns
     ),
 )

@@ -18,7 +18,7 @@ FAST_SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
-    "max_connections": "60",
+    "max_connections": "120",
 }
 
 
