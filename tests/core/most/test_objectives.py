@@ -106,6 +106,12 @@ def test_cosine_distance_by_hand(first, second, distance):
     assert 0.0 <= value <= 1.0
 
 
+def test_a_vector_has_no_distance_to_itself_on_any_processor():
+    vectors = np.random.default_rng(0).normal(size=(200, 384)).astype(np.float32)
+
+    assert {cosine_distance(one, one.copy()) for one in vectors} == {0.0}
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [((0, 0), (1, 0)), ((1, 0), (1, 0, 0)), (((1, 0),), ((1, 0),)), ((np.nan, 0), (1, 0))],

@@ -331,16 +331,14 @@ HOSTILE = [
 @pytest.mark.parametrize("n_statements", [0, 4])
 @pytest.mark.parametrize("piece", HOSTILE)
 @pytest.mark.parametrize("length", [60_000, 1_000_000])
-def test_parse_choice_ends_soon_on_hostile_text(piece, length, n_statements):
+def test_parse_choice_stays_fast_on_hostile_text(piece, length, n_statements):
     raw = piece * (length // len(piece))
     start = time.process_time()
 
     parse_choice(raw, options=OPTIONS, n_statements=n_statements)
     reason_of(raw, options=OPTIONS)
 
-    # A pattern that goes back on itself would take hours for a million characters; benchmarks/replies.py
-    # measures the tenths of a second that it does take.
-    assert time.process_time() - start < 20.0
+    assert time.process_time() - start < 1.0
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,9 @@ def image_distance(original: PixelArray, perturbed: PixelArray) -> float:
 
 
 def cosine_distance(first: npt.NDArray[np.floating], second: npt.NDArray[np.floating]) -> float:
-    """Return ``1 - cos`` of two vectors, clipped to [0, 1].
+    """Return ``1 - cos`` of two vectors, clipped to [0, 1]; exactly 0 for two that are equal.
+
+    How the products of equal vectors round depends on the processor, and a search must not see that.
 
     Args:
         first: ``(d,)``, not all zeros.
@@ -101,6 +103,8 @@ def cosine_distance(first: npt.NDArray[np.floating], second: npt.NDArray[np.floa
     norms = float(np.linalg.norm(one) * np.linalg.norm(other))
     if not 0.0 < norms < np.inf:
         raise ValueError("first and second must have a direction: finite numbers, not all 0")
+    if np.array_equal(one, other):
+        return 0.0
     return float(np.clip(1.0 - float(one @ other) / norms, 0.0, 1.0))
 
 

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vlmlab.core.replies.turns import first_turn
 
@@ -47,6 +48,7 @@ class Visible:
     is_unfinished_thinking: bool = False
 
 
+@lru_cache(maxsize=2)  # the letter and the reason are read from the same reply, one after the other
 def visible_part(raw: str) -> Visible:
     """Return what the first turn says after its last closed thinking block, in the last ``<answer>`` if any.
 
