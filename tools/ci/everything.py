@@ -95,7 +95,7 @@ def run_tests(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     return subprocess.run(command, env={**os.environ, **environment}, check=False).returncode
 
 
-def test_on_postgres(environment: Mapping[str, str]) -> int:
+def run_tests_on_postgres(environment: Mapping[str, str]) -> int:
     """Run what depends on the database on PostgreSQL, two shares side by side; show each once it is done."""
     if postgres_folder() is None:
         print("PostgreSQL is missing: its tests are skipped.")
@@ -136,7 +136,7 @@ def main() -> int:
         return 0
     browser = chromium()
     environment = {"OMP_NUM_THREADS": "1", **({"VLMLAB_CHROMIUM": browser} if browser else {})}
-    on_postgres = test_on_postgres(environment)
+    on_postgres = run_tests_on_postgres(environment)
     print("\nTests on SQLite", flush=True)
     # Two processes share the work, a file to each in turn: half the time on two cores. The order of
     # tests/conftest.py must stay: browser tests last.
