@@ -3,11 +3,10 @@
 from typing import Any
 
 from searches.charts.modality_profile import NAMED_AXIS
+from searches.charts.stepped_cells import step_of, stepped_cells
 from searches.services.case_transfers import TransferCell, TransferMatrix
 from vlmlab.web.figures import Chart, Column
 from vlmlab.web.numbers import write_interval, write_percent
-
-STEPS = ("$h1", "$h2", "$h3", "$h4", "$h5")
 
 
 def transfer_chart(matrix: TransferMatrix, *, campaign_id: int, address: str) -> Chart:
@@ -40,22 +39,15 @@ def transfer_chart(matrix: TransferMatrix, *, campaign_id: int, address: str) ->
 
 def _heatmap(matrix: TransferMatrix, address: str) -> dict[str, Any]:
     cells = [[cell for _, cell in line] for _, line in matrix.rows]
-    return {
-        "type": "heatmap",
-        "x": [matrix.names[one] for one in matrix.targets],
-        "y": [matrix.names[one] for one in matrix.sources],
-        "z": [[_step(cell) for cell in line] for line in cells],
-        "text": [[_label(cell) for cell in line] for line in cells],
-        "customdata": [[f"{address}?state=fails" if cell.fails else "" for cell in line] for line in cells],
-        "texttemplate": "%{text}",
-        "hovertemplate": "%{y} on %{x}: %{text}<extra></extra>",
-        "zmin": -1,
-        "zmax": len(STEPS) - 1,
-        "colorscale": _scale(),
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
-    }
+    trace = stepped_cells(
+        [matrix.names[one] for one in matrix.targets],
+        [matrix.names[one] for one in matrix.sources],
+        z=[[step_of(cell.share) for cell in line] for line in cells],
+        text=[[_label(cell) for cell in line] for line in cells],
+        hovertemplate="%{y} on %{x}: %{text}<extra></extra>",
+    )
+    links = [[f"{address}?state=fails" if cell.fails else "" for cell in line] for line in cells]
+    return trace | {"customdata": links}
 
 
 def _layout(matrix: TransferMatrix) -> dict[str, Any]:
@@ -67,22 +59,8 @@ def _layout(matrix: TransferMatrix) -> dict[str, Any]:
     }
 
 
-def _step(cell: TransferCell) -> float:
-    return -1.0 if cell.share is None else min(len(STEPS) - 1, int(cell.share * len(STEPS)))
-
-
 def _label(cell: TransferCell) -> str:
     return "·" if cell.share is None else f"{write_percent(cell.share)} ({cell.fails}/{cell.n})"
-
-
-def _scale() -> list[list[Any]]:
-    colours = ("$sunken", *STEPS)
-    width = 1.0 / len(colours)
-    scale: list[list[Any]] = []
-    for number, colour in enumerate(colours):
-        scale += [[number * width, colour], [(number + 1) * width, colour]]
-    scale[-1][0] = 1.0
-    return scale
 
 
 def _numbers(cell: TransferCell) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from searches.charts.modality_profile import NAMED_AXIS
+from searches.charts.stepped_cells import step_of, stepped_cells, stepped_scale
 from searches.services.explain_coverage import PartLine, SizeCoverage, part_lines
 from searches.services.explain_systems import MEASURES, SystemCell, SystemGrid
 from vlmlab.core.revelio.coverage import PartState
@@ -17,7 +18,6 @@ CellAddress = Callable[[str, str], str]
 """Concept and slug of a system -> the sets behind a cell."""
 PairAddress = Callable[[Sequence[str]], str]
 TABLED = 60
-STEPS = ("$h1", "$h2", "$h3", "$h4", "$h5")
 STATE_COLOURS = {
     PartState.UNKNOWN: "$sunken",
     PartState.SAFE: "$ok-soft",
@@ -99,7 +99,7 @@ def pair_chart(
                     "z": _picked(states, rows, columns), "text": _picked(texts, rows, columns),
                     "customdata": _picked(links, rows, columns), "texttemplate": "%{text}",
                     "zmin": 0, "zmax": len(PartState) - 1,
-                    "colorscale": _stepped([STATE_COLOURS[state] for state in PartState]),
+                    "colorscale": stepped_scale([STATE_COLOURS[state] for state in PartState]),
                     "showscale": False, "xgap": 1, "ygap": 1, "hoverongaps": False,
                     "textfont": {"size": 9, "color": "$text"},
                     "hovertemplate": "%{y} with %{x}: %{text}<extra></extra>",
@@ -146,37 +146,28 @@ def _names(line: PartLine, domain: Domain) -> str:
 
 def _grid_cells(grid: SystemGrid, names: list[str], *, top: float, address: CellAddress) -> dict[str, Any]:
     rows = [own for _, _, own in grid.rows]
-    return {
-        "type": "heatmap",
-        "x": names,
-        "y": [label for _, label, _ in grid.rows],
-        "z": [[_step(cell, top, grid) for cell in own] for own in rows],
-        "text": [[cell.shown for cell in own] for own in rows],
-        "customdata": [
-            [
-                address(concept, sut.slug) if cell.count else ""
-                for sut, cell in zip(grid.suts, own, strict=True)
-            ]
-            for concept, _, own in grid.rows
-        ],
-        "texttemplate": "%{text}",
+    trace = stepped_cells(
+        names,
+        [label for _, label, _ in grid.rows],
+        z=[[_step(cell, top, grid) for cell in own] for own in rows],
+        text=[[cell.shown for cell in own] for own in rows],
+        hovertemplate="%{y}, %{x}: %{text} (%{hovertext})<extra></extra>",
+    )
+    links = [
+        [address(concept, sut.slug) if cell.count else "" for sut, cell in zip(grid.suts, own, strict=True)]
+        for concept, _, own in grid.rows
+    ]
+    return trace | {
+        "customdata": links,
         "hovertext": [[_detail(cell, grid) for cell in own] for own in rows],
-        "hovertemplate": "%{y}, %{x}: %{text} (%{hovertext})<extra></extra>",
-        "zmin": -1,
-        "zmax": len(STEPS) - 1,
-        "colorscale": _stepped(["$sunken", *STEPS]),
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
     }
 
 
 def _step(cell: SystemCell, top: float, grid: SystemGrid) -> int:
     """Return the step of a cell: fifths of [0, 1] for rates; of the ranks, the first darkest."""
-    if cell.value is None:
-        return -1
-    share = 1.0 - (cell.value - 1.0) / max(top, 1.0) if grid.measure == "rank" else cell.value
-    return min(len(STEPS) - 1, int(share * len(STEPS)))
+    if cell.value is None or grid.measure != "rank":
+        return step_of(cell.value)
+    return step_of(1.0 - (cell.value - 1.0) / max(top, 1.0))
 
 
 def _detail(cell: SystemCell, grid: SystemGrid) -> str:
@@ -194,12 +185,3 @@ def _grid_note(grid: SystemGrid) -> str:
         f"{what}; a blank cell has fewer than {grid.least_sets} {unit}, a concept is shown from "
         f"{grid.least_systems} systems on{left}. A click opens the sets behind a cell"
     )
-
-
-def _stepped(colours: Sequence[str]) -> list[list[Any]]:
-    width = 1.0 / len(colours)
-    scale: list[list[Any]] = []
-    for number, colour in enumerate(colours):
-        scale += [[number * width, colour], [(number + 1) * width, colour]]
-    scale[-1][0] = 1.0
-    return scale

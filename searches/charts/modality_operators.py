@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.text import capfirst
 
 from searches.charts.modality_profile import NAMED_AXIS
+from searches.charts.stepped_cells import step_of, stepped_cells
 from searches.services.modality_tables import REGIME_TITLES
 from searches.services.modality_tables_operators import BudgetLine, OperatorLine
 from vlmlab.core.most.types import Regime
@@ -14,7 +15,6 @@ from vlmlab.web.numbers import write_interval, write_percent
 
 Address = Callable[[str, str], str]
 """Regime and operator ("" for any) -> the runs behind a mark."""
-STEPS = ("$h1", "$h2", "$h3", "$h4", "$h5")
 RANKED = 15
 
 
@@ -101,39 +101,18 @@ def _cells(
     lines: Sequence[BudgetLine], regimes: Sequence[Regime], *, top: float, address: Address
 ) -> dict[str, Any]:
     shares = [[line.shares.get(regime) for regime in regimes] for line in lines]
-    return {
-        "type": "heatmap",
-        "x": [REGIME_TITLES[regime] for regime in regimes],
-        "y": [line.title for line in lines],
-        "z": [[-1.0 if one is None else _step(one, top) for one in row] for row in shares],
-        "text": [["·" if one is None else f"{one:.2f}" for one in row] for row in shares],
-        "customdata": [
-            ["" if line.shares.get(regime) is None else address(regime, line.name) for regime in regimes]
-            for line in lines
-        ],
-        "texttemplate": "%{text}",
-        "hovertemplate": "%{y}, %{x}: %{text}<extra></extra>",
-        "zmin": -1,
-        "zmax": len(STEPS) - 1,
-        "colorscale": _stepped_scale(),
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
-    }
-
-
-def _step(share: float, top: float) -> int:
-    return min(len(STEPS) - 1, int(share / top * len(STEPS))) if top else 0
-
-
-def _stepped_scale() -> list[list[Any]]:
-    colours = ("$sunken", *STEPS)
-    width = 1.0 / len(colours)
-    scale: list[list[Any]] = []
-    for number, colour in enumerate(colours):
-        scale += [[number * width, colour], [(number + 1) * width, colour]]
-    scale[-1][0] = 1.0
-    return scale
+    trace = stepped_cells(
+        [REGIME_TITLES[regime] for regime in regimes],
+        [line.title for line in lines],
+        z=[[step_of(None if one is None else one / top if top else 0.0) for one in row] for row in shares],
+        text=[["·" if one is None else f"{one:.2f}" for one in row] for row in shares],
+        hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
+    )
+    links = [
+        ["" if line.shares.get(regime) is None else address(regime, line.name) for regime in regimes]
+        for line in lines
+    ]
+    return trace | {"customdata": links}
 
 
 def _ranking_bars(lines: Sequence[OperatorLine], regime: Regime | None, address: Address) -> dict[str, Any]:

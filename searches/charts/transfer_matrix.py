@@ -1,11 +1,10 @@
 """The matrix of a transfer as a heatmap: sources in rows, targets in columns, failure rates with counts."""
 
 from textwrap import wrap
-from typing import Any
 
 from django.utils.html import escape
 
-from searches.charts.modality_operators import STEPS
+from searches.charts.stepped_cells import step_of, stepped_cells
 from searches.services.transfer_pages import RANDOM, TransferPage
 from vlmlab.core.stats import RatioInterval
 from vlmlab.core.verdicts.regimes import MeanRate
@@ -37,7 +36,15 @@ def matrix_chart(page: TransferPage) -> Chart:
         note="fresh scenes only, the same for every target; the diagonal is measured again, not taken from "
         "the search",
         spec={
-            "data": [_cells(titles, targets, rates)],
+            "data": [
+                stepped_cells(
+                    targets,
+                    titles,
+                    z=[[step_of(None if one is None else one.value) for one in row] for row in rates],
+                    text=[[_text(one) for one in row] for row in rates],
+                    hovertemplate="%{y} on %{x}: %{text}<extra></extra>",
+                )
+            ],
             "layout": {
                 "height": 120 + 60 * max(1, len(titles)),
                 "margin": {"l": 120, "r": 12, "t": 72, "b": 8},
@@ -72,24 +79,6 @@ def _random_rate(page: TransferPage, target: str) -> MeanRate | None:
     return found[0] if found and found[0].sets else None
 
 
-def _cells(titles: list[str], targets: list[str], rates: list[list[MeanRate | None]]) -> dict[str, Any]:
-    return {
-        "type": "heatmap",
-        "x": targets,
-        "y": titles,
-        "z": [[_step(one) for one in row] for row in rates],
-        "text": [[_text(one) for one in row] for row in rates],
-        "texttemplate": "%{text}",
-        "hovertemplate": "%{y} on %{x}: %{text}<extra></extra>",
-        "zmin": -1,
-        "zmax": len(STEPS) - 1,
-        "colorscale": _scale(),
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
-    }
-
-
 def _labels(page: TransferPage) -> dict[str, str]:
     """Return the label of each system, and of random sets as "": names that were cut are told apart, too."""
     slugs = {*page.matrix.sources, *page.matrix.targets}
@@ -106,26 +95,10 @@ def _label(name: str) -> str:
     return "<br>".join(escape(line) for line in lines)
 
 
-def _step(rate: MeanRate | None) -> float:
-    if rate is None or rate.value is None:
-        return -1.0
-    return float(min(len(STEPS) - 1, int(rate.value * len(STEPS))))
-
-
 def _text(rate: MeanRate | None) -> str:
     if rate is None or rate.value is None:
         return "·"
     return f"{write_percent(rate.value)}<br>{rate.fails:,} / {rate.samples:,}"
-
-
-def _scale() -> list[list[Any]]:
-    colours = ("$sunken", *STEPS)
-    width = 1.0 / len(colours)
-    scale: list[list[Any]] = []
-    for number, colour in enumerate(colours):
-        scale += [[number * width, colour], [(number + 1) * width, colour]]
-    scale[-1][0] = 1.0
-    return scale
 
 
 def _rows(page: TransferPage) -> list[tuple[Cell, ...]]:
