@@ -37,28 +37,20 @@ def start_campaign(
         VlmLabError: see ``runs.create_campaign``, or its pictures cannot be had.
     """
     check_launch(find_domain(domain_slug), config)  # may connect, so it stands outside the transaction
+    wish: dict[str, Any] = {
+        "config": config,
+        "suts": suts,
+        "domain_slug": domain_slug,
+        "name": name,
+        "run_seed": run_seed,
+        "by": by,
+        "confirm": confirm,
+    }
     with transaction.atomic():
-        twin = runs.just_started(
-            config=config,
-            suts=suts,
-            domain_slug=domain_slug,
-            name=name,
-            run_seed=run_seed,
-            by=by,
-            confirm=confirm,
-        )
+        twin = runs.just_started(**wish)
         if finds_twin and twin is not None:
             return twin
-        campaign = runs.create_campaign(
-            config=config,
-            suts=suts,
-            domain_slug=domain_slug,
-            name=name,
-            run_seed=run_seed,
-            by=by,
-            cloned_from=cloned_from,
-            confirm=confirm,
-        )
+        campaign = runs.create_campaign(**wish, cloned_from=cloned_from)
         for run in campaign.runs.all():
             wake_for_run(run)
     return campaign
