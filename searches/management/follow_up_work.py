@@ -12,7 +12,7 @@ from searches.models import Campaign
 from searches.services.advance import advance_run
 from searches.services.follow_up_progress import FollowUpProgress, follow_up_progress, pause_follow_up
 from searches.services.presence import presence
-from searches.services.shell_campaigns import is_worked_on, next_lease
+from searches.services.shell_work import is_worked_on, next_lease
 from searches.services.slice_ends import SliceEnd
 from searches.services.suts import unload_sut
 from vlmlab.web.numbers import write_many
@@ -46,9 +46,9 @@ def work_on(campaign: Campaign, command: BaseCommand) -> FollowUpProgress:
     command.stderr.write(f"Follow-up {campaign.pk}. Ctrl-C pauses it.")
     try:
         while not stop.is_set():
-            lease = next_lease(campaign)
+            lease = next_lease(campaign.runs.all())
             if lease is None:
-                if not is_worked_on(campaign):
+                if not is_worked_on(campaign.runs.all()):
                     break
                 line.draw()
                 stop.wait(POLL_SECONDS)

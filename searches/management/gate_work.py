@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, SystemCheckError
 
-from searches.management.commands.run_search import check_target
-from searches.services.reaper import reap, release_dead_local_owners
+from searches.management.result_files import check_option
+from searches.models import SearchRun
 from vlmlab.core.errors import VlmLabError
 
 PASSED, FAILED, NOT_ENOUGH, BROKEN = 0, 1, 2, 3
@@ -62,12 +62,9 @@ class GateCommand(BaseCommand):
         Raises:
             CommandError: one cannot be written there.
         """
-        try:
+        with refused_as_broken():
             for target in targets:
-                if target not in (None, "-"):
-                    check_target(Path(str(target)))
-        except VlmLabError as error:
-            raise CommandError(str(error), returncode=BROKEN) from error
+                check_option(target)
 
     def write_file(self, target: str | None, content: str | bytes) -> None:
         """Write a file, or to the screen for ``-``; nothing without a target.
@@ -86,6 +83,14 @@ class GateCommand(BaseCommand):
                     f"{target} cannot be written: {error.strerror}.", returncode=BROKEN
                 ) from error
 
+    def leave_halted(self, why: str, *, go_on: str) -> NoReturn:
+        """Leave without a verdict: not everything was asked.
+
+        Raises:
+            CommandError: always.
+        """
+        raise CommandError(f"No verdict. {why}\nGo on with: manage.py {go_on}", returncode=BROKEN)
+
     def conclude(self, verdict: str, sentence: str) -> None:
         """Say the verdict and leave with its code.
 
@@ -100,10 +105,22 @@ class GateCommand(BaseCommand):
         raise CommandError(f"{words}. {sentence}", returncode=code)
 
 
-def free_the_dead() -> None:
-    """Take over what workers of this machine that are gone have left, before anything is claimed."""
-    release_dead_local_owners()
-    reap()
+@contextmanager
+def refused_as_broken() -> Iterator[None]:
+    """Leave without a verdict where the lab refuses what is done inside.
+
+    Raises:
+        CommandError: it was refused.
+    """
+    try:
+        yield
+    except VlmLabError as error:
+        raise CommandError(str(error), returncode=BROKEN) from error
+
+
+def why_halted(run: SearchRun, name: str) -> str:
+    """Return why a run that has not ended by itself stands where it does; ``name`` is what to call it."""
+    return f"{name} is {run.get_state_display().lower()}. {run.error} {run.hint}".strip()
 
 
 def some_seconds(text: str) -> float:

@@ -17,10 +17,9 @@ from searches.services.shell_campaigns import (
     SHELL_ALGORITHMS,
     ShellCampaign,
     find_campaign,
-    is_worked_on,
-    next_lease,
     start_from_shell,
 )
+from searches.services.shell_work import is_worked_on, next_lease
 from searches.services.slice_ends import SliceEnd
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.numbers import write_many
@@ -81,9 +80,9 @@ def work_on(campaign: Campaign, *, stop: threading.Event, command: BaseCommand) 
     )
     line = ProgressLine(lambda: _line(campaign_progress(campaign)), command)
     while not stop.is_set():
-        lease = next_lease(campaign)
+        lease = next_lease(campaign.runs.all())
         if lease is None:
-            if not is_worked_on(campaign):
+            if not is_worked_on(campaign.runs.all()):
                 break
             stop.wait(POLL_SECONDS)
             line.draw()

@@ -1,10 +1,9 @@
-"""Experiments from a shell: settings as options, and runs that one process works on in turn."""
+"""Experiments from a shell: settings as options, found again by number, and how they ended."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from searches.enums import RunState
 from searches.models import Experiment, SutRecord
 from searches.services.domain_store import find_domain
 from searches.services.experiments import (
@@ -14,11 +13,9 @@ from searches.services.experiments import (
     find_experiment,
     resume_experiment,
 )
-from searches.services.leases import Lease, take_lease
-from searches.services.owners import this_owner
-from searches.services.reaper import reap, release_dead_local_owners
 from searches.services.runs import RESUMABLE
-from vlmlab.core.errors import ConfigError, VlmLabError
+from searches.services.shell_work import check_all_ended, free_the_dead
+from vlmlab.core.errors import ConfigError
 from vlmlab.core.revelio.experiments import MOST_SEEDS, make_arms, make_spec, read_values
 from vlmlab.core.revelio.published import published
 from vlmlab.core.verdicts.reproduction import REPRODUCTIONS
@@ -96,8 +93,7 @@ def open_experiment(number: int) -> Experiment:
     Raises:
         VlmLabError: there is none of this number.
     """
-    release_dead_local_owners()
-    reap()
+    free_the_dead()
     experiment = find_experiment(number)
     if experiment is None:
         raise ConfigError(f"There is no experiment {number}.", hint="Look at the list of experiments.")
@@ -106,41 +102,13 @@ def open_experiment(number: int) -> Experiment:
     return experiment
 
 
-def next_lease(experiment: Experiment) -> Lease | None:
-    """Claim the next run of an experiment that waits, seed by seed; None when none does."""
-    while True:
-        waiting = experiment_runs(experiment).filter(state=RunState.QUEUED).order_by("pk")
-        run = waiting.values_list("pk", "queue").first()
-        if run is None:
-            return None
-        lease = take_lease(this_owner(), [run[1]], run_id=run[0])
-        if lease is not None:  # else another worker was faster
-            return lease
-
-
-def is_worked_on(experiment: Experiment) -> bool:
-    """Whether another worker has a run of an experiment."""
-    states = (RunState.RUNNING, RunState.CANCELLING)
-    return experiment_runs(experiment).filter(state__in=states).exists()
-
-
 def check_ended(experiment: Experiment) -> None:
     """Make sure that every run of an experiment has ended by itself.
 
     Raises:
         VlmLabError: some have not; the message says why.
     """
-    left = experiment_runs(experiment).exclude(state=RunState.SUCCEEDED)
-    n_left = left.count()
-    if not n_left:
-        return
-    told = left.exclude(error="").order_by("pk").values_list("error", "hint").first()
-    reason = f"{told[0]} {told[1]}".strip() if told else ""
-    total = experiment_runs(experiment).count()
-    raise VlmLabError(
-        f"{n_left:,} of {total:,} runs have not ended. {reason}".strip(),
-        hint=f"Go on with --resume {experiment.pk}.",
-    )
+    check_all_ended(experiment_runs(experiment), go_on=f"--resume {experiment.pk}")
 
 
 def _suts(text: str) -> Sequence[SutRecord]:

@@ -15,9 +15,9 @@ from searches.services.follow_up_wishes import (
     probe_wish,
 )
 from searches.services.follow_ups import FollowUpWish
-from searches.services.reaper import reap, release_dead_local_owners
 from searches.services.runs import RESUMABLE, resume_run
 from searches.services.shell_suts import find_sut
+from searches.services.shell_work import free_the_dead
 from searches.services.transfer_wishes import DEFAULT_TOP, source_runs, transfer_wish
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.web.asked import LARGEST
@@ -79,8 +79,7 @@ def find_follow_up(number: int) -> Campaign:
     Raises:
         ConfigError: there is no follow-up with this number.
     """
-    release_dead_local_owners()
-    reap()
+    free_the_dead()
     known = number if 0 <= number <= LARGEST else 0
     campaign = Campaign.objects.filter(pk=known, method__in=(FOLLOW_UP_METHOD, CASE_METHOD)).first()
     if campaign is None:

@@ -1,20 +1,18 @@
-"""Modality campaigns from a shell: their settings as options, and runs that one process works on in turn."""
+"""Modality campaigns from a shell: their settings as options, found again by number, and how they ended."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db import transaction
 
-from searches.enums import MODALITY_METHOD, RunState
-from searches.models import Campaign, Dataset, SearchRun
-from searches.services.leases import Lease, take_lease
+from searches.enums import MODALITY_METHOD
+from searches.models import Campaign, Dataset
 from searches.services.modality_campaigns import create_modality_campaign
 from searches.services.modality_steering import resume_campaign, unasked_runs
-from searches.services.owners import this_owner
-from searches.services.reaper import reap, release_dead_local_owners
 from searches.services.runs import RESUMABLE
 from searches.services.seed_plans import SeedPlan
 from searches.services.shell_suts import find_sut
+from searches.services.shell_work import check_all_ended, free_the_dead
 from vlmlab.core.complaints import checked_settings
 from vlmlab.core.errors import ConfigError, VlmLabError
 from vlmlab.core.most.bench import ALGORITHM_NAMES
@@ -120,8 +118,7 @@ def find_campaign(number: int) -> Campaign:
     Raises:
         ConfigError: there is no modality campaign of this number.
     """
-    release_dead_local_owners()
-    reap()
+    free_the_dead()
     campaign = Campaign.objects.filter(pk=number, method=MODALITY_METHOD).first()
     if campaign is None:
         raise ConfigError(
@@ -135,42 +132,16 @@ def find_campaign(number: int) -> Campaign:
     return campaign
 
 
-def next_lease(campaign: Campaign) -> Lease | None:
-    """Claim the next run of a campaign that waits, in the order of its grid; None when none does."""
-    while True:
-        run = campaign.runs.filter(state=RunState.QUEUED).order_by("pk").values_list("pk", "queue").first()
-        if run is None:
-            return None
-        lease = take_lease(this_owner(), [run[1]], run_id=run[0])
-        if lease is not None:  # else another worker was faster
-            return lease
-
-
-def is_worked_on(campaign: Campaign) -> bool:
-    """Whether another worker has a run of a campaign."""
-    states = (RunState.RUNNING, RunState.CANCELLING)
-    return SearchRun.objects.filter(campaign=campaign, state__in=states).exists()
-
-
 def check_ended(campaign: Campaign) -> None:
     """Make sure that every run of a campaign has ended by itself, and got an answer at all.
 
     Raises:
         VlmLabError: some have not; the message says why.
     """
-    left = campaign.runs.exclude(state=RunState.SUCCEEDED)
-    n_left = left.count()
-    if not n_left:
-        n_unasked = unasked_runs(campaign).count()
-        if n_unasked:
-            raise VlmLabError(
-                f"{write_many(n_unasked, 'run')} ended without an answer to the clean question.",
-                hint="See on the system's page why its calls fail.",
-            )
-        return
-    told = left.exclude(error="").order_by("pk").values_list("error", "hint").first()
-    reason = f"{told[0]} {told[1]}".strip() if told else ""
-    raise VlmLabError(
-        f"{n_left:,} of {campaign.runs.count():,} runs have not ended. {reason}".strip(),
-        hint=f"Go on with --method most --resume {campaign.pk}.",
-    )
+    check_all_ended(campaign.runs.all(), go_on=f"--method most --resume {campaign.pk}")
+    n_unasked = unasked_runs(campaign).count()
+    if n_unasked:
+        raise VlmLabError(
+            f"{write_many(n_unasked, 'run')} ended without an answer to the clean question.",
+            hint="See on the system's page why its calls fail.",
+        )

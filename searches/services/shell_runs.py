@@ -7,8 +7,8 @@ from searches.models import SearchRun, SutRecord
 from searches.services.domain_store import find_domain
 from searches.services.leases import Lease, take_lease
 from searches.services.owners import this_owner
-from searches.services.reaper import reap, release_dead_local_owners
 from searches.services.runs import create_campaign, resume_run
+from searches.services.shell_work import free_the_dead
 from searches.services.source_checks import check_launch
 from searches.services.wanted_confirmations import WantedConfirmation
 from vlmlab.core.errors import VlmLabError
@@ -58,8 +58,7 @@ def claim_old_run(run_id: int) -> Lease:
     Raises:
         VlmLabError: there is no such run, it has ended, or another worker has it.
     """
-    release_dead_local_owners()
-    reap()
+    free_the_dead()
     run = SearchRun.objects.select_related("campaign").filter(pk=run_id).first()
     if run is None:
         raise VlmLabError(f"There is no run {run_id}.", hint="Look at the list of runs.", field="resume")

@@ -12,9 +12,10 @@ from searches.management.gate_work import (
     BROKEN,
     EXIT_CODES,
     GateCommand,
-    free_the_dead,
+    refused_as_broken,
     some_seconds,
     time_limit,
+    why_halted,
 )
 from searches.models import Campaign
 from searches.services.card_exports import card_file, card_html
@@ -23,7 +24,8 @@ from searches.services.envelope_pages import find_envelope
 from searches.services.envelope_wishes import card_wish
 from searches.services.pdf import print_to_pdf
 from searches.services.shell_suts import find_sut
-from vlmlab.core.errors import ConfigError, VlmLabError
+from searches.services.shell_work import free_the_dead
+from vlmlab.core.errors import ConfigError
 
 
 class Command(GateCommand):
@@ -48,10 +50,8 @@ class Command(GateCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, work, write files, leave with the verdict."""
         self.check_targets([options["json"], options["html"], options["pdf"]])
-        try:
+        with refused_as_broken():
             campaign = self._campaign(options)
-        except VlmLabError as error:
-            raise CommandError(str(error), returncode=BROKEN) from error
         with time_limit(options["timeout"]):
             work_on(campaign, self)
         settle_cards(campaign)
@@ -63,11 +63,7 @@ class Command(GateCommand):
         self._write(page, options)
         run = page.run
         if run.state != RunState.SUCCEEDED:
-            why = f"Run {run.pk} is {run.get_state_display().lower()}. {run.error} {run.hint}".strip()
-            raise CommandError(
-                f"No verdict. {why}\nGo on with: manage.py follow_up --resume {campaign.pk}",
-                returncode=BROKEN,
-            )
+            self.leave_halted(why_halted(run, f"Run {run.pk}"), go_on=f"follow_up --resume {campaign.pk}")
         self.conclude(page.verdict, page.sentence)
 
     def _campaign(self, options: dict[str, Any]) -> Campaign:
@@ -85,7 +81,5 @@ class Command(GateCommand):
         self.write_file(options["json"], card_file(page, "json"))
         self.write_file(options["html"], card_html(page))
         if options["pdf"]:
-            try:
+            with refused_as_broken():
                 self.write_file(options["pdf"], print_to_pdf(card_html(page)))
-            except VlmLabError as error:
-                raise CommandError(str(error), returncode=BROKEN) from error

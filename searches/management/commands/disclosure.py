@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from searches.enums import FindingState
-from searches.management.commands.run_search import USAGE_ERROR, check_target
+from searches.management.result_files import USAGE_ERROR, check_target, writing
 from searches.services.disclosures import DisclosureWish, disclosure_zip
 from searches.services.shell_suts import find_sut
 from vlmlab.core.errors import VlmLabError
@@ -45,14 +45,11 @@ class Command(BaseCommand):
         )
         target = Path(options["out"])
         try:
-            check_target(target)
-            pieces = disclosure_zip(find_sut(options["sut"]), wish)
-            with target.open("wb") as file:
-                file.writelines(pieces)
+            with writing("The package", target):
+                check_target(target)
+                pieces = disclosure_zip(find_sut(options["sut"]), wish)
+                with target.open("wb") as file:
+                    file.writelines(pieces)
         except VlmLabError as error:
             raise CommandError(str(error), returncode=USAGE_ERROR) from error
-        except OSError as error:
-            raise CommandError(
-                f"The package cannot be written to {target}: {error.strerror}.", returncode=USAGE_ERROR
-            ) from error
         self.stdout.write(f"{target}: {write_bytes(target.stat().st_size)}.")

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from searches import launch
-from searches.management.commands.run_search import USAGE_ERROR, check_target
 from searches.management.follow_up_work import add_choices, work_on
+from searches.management.result_files import USAGE_ERROR, check_option, writing
 from searches.models import Campaign
 from searches.services.follow_up_shell import (
     MAKERS,
@@ -51,8 +51,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start or resume, wait if asked to, and print what is known."""
         try:
-            if options["json"] not in (None, "-"):
-                check_target(Path(options["json"]))
+            check_option(options["json"])
             campaign = self._campaign(options)
         except VlmLabError as error:
             raise CommandError(str(error), returncode=USAGE_ERROR) from error
@@ -94,10 +93,5 @@ class Command(BaseCommand):
         for line in result_table(campaign):
             self.stdout.write(line)
         if target:
-            try:
+            with writing(f"The result of follow-up {campaign.pk}", target):
                 Path(target).write_text(text, encoding="utf-8")
-            except OSError as error:
-                raise CommandError(
-                    f"The result of follow-up {campaign.pk} cannot be written to {target}: {error.strerror}.",
-                    returncode=USAGE_ERROR,
-                ) from error

@@ -3,18 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
 from searches import launch
 from searches.enums import RunState
 from searches.management.follow_up_work import work_on
 from searches.management.gate_work import (
-    BROKEN,
     EXIT_CODES,
     GateCommand,
-    free_the_dead,
+    refused_as_broken,
     some_seconds,
     time_limit,
+    why_halted,
 )
 from searches.models import Campaign
 from searches.services.family_pages import find_family
@@ -24,7 +22,8 @@ from searches.services.regression_wishes import regression_wish
 from searches.services.regressions import RegressionPage, find_regression, regression_page
 from searches.services.runs import RESUMABLE, resume_run
 from searches.services.shell_suts import find_sut
-from vlmlab.core.errors import ConfigError, VlmLabError
+from searches.services.shell_work import free_the_dead
+from vlmlab.core.errors import ConfigError
 from vlmlab.core.verdicts.regress import MODE_WORDS
 
 
@@ -61,10 +60,8 @@ class Command(GateCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start or resume, work, write files, leave with the verdict."""
         self.check_targets([options["junit"], options["json"]])
-        try:
+        with refused_as_broken():
             campaign = self._campaign(options)
-        except VlmLabError as error:
-            raise CommandError(str(error), returncode=BROKEN) from error
         if options["no_wait"]:
             self.stdout.write(f"Regression {campaign.pk} is queued: {campaign.name}.")
             return
@@ -76,10 +73,7 @@ class Command(GateCommand):
         self.write_file(options["json"], regression_file(page, "json"))
         self.write_file(options["junit"], regression_file(page, "xml"))
         if any(run.state != RunState.SUCCEEDED for run in page.runs) or not page.is_final:
-            raise CommandError(
-                f"No verdict. {_halted(page)}\nGo on with: manage.py regress --resume {campaign.pk}",
-                returncode=BROKEN,
-            )
+            self.leave_halted(_halted(page), go_on=f"regress --resume {campaign.pk}")
         self.conclude(page.verdict, page.sentence)
 
     def _campaign(self, options: dict[str, Any]) -> Campaign:
@@ -121,6 +115,5 @@ def _resumed(number: int) -> Campaign:
 def _halted(page: RegressionPage) -> str:
     for run in page.runs:
         if run.state != RunState.SUCCEEDED:
-            state = run.get_state_display().lower()
-            return f"The run on {run.sut.name} is {state}. {run.error} {run.hint}".strip()
+            return why_halted(run, f"The run on {run.sut.name}")
     return "A run of it is gone."

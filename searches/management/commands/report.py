@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from searches.management.commands.run_search import USAGE_ERROR, check_target
+from searches.management.result_files import USAGE_ERROR, check_option, writing
 from searches.reports.findings import Showing
 from searches.reports.reports import find_reported, report_html
 from vlmlab.core.errors import VlmLabError
@@ -36,8 +36,7 @@ class Command(BaseCommand):
         showing = Showing(notes=not options["without_notes"], names=options["with_names"])
         try:
             campaign = find_reported(options["campaign"])
-            if options["out"] != "-":
-                check_target(Path(options["out"]))
+            check_option(options["out"])
         except VlmLabError as error:
             raise CommandError(str(error), returncode=USAGE_ERROR) from error
         pieces = report_html(campaign, showing=showing)
@@ -45,11 +44,6 @@ class Command(BaseCommand):
             sys.stdout.writelines(pieces)
             return
         target = Path(options["out"])
-        try:
-            with target.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(pieces)
-        except OSError as error:
-            raise CommandError(
-                f"The report cannot be written to {target}: {error.strerror}.", returncode=USAGE_ERROR
-            ) from error
+        with writing("The report", target), target.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(pieces)
         self.stdout.write(f"{target}: {write_bytes(target.stat().st_size)}.")

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from searches import launch
-from searches.management.commands.run_search import check_target
+from searches.management.result_files import USAGE_ERROR, check_option, writing
 from searches.models import Experiment
 from searches.services.advance import advance_run
 from searches.services.experiment_exports import experiment_lines
@@ -20,14 +20,13 @@ from searches.services.experiment_shell import (
     DEFAULT_SEEDS,
     ShellExperiment,
     check_ended,
-    is_worked_on,
-    next_lease,
     open_experiment,
     shell_wish,
 )
-from searches.services.experiments import pause_experiment
+from searches.services.experiments import experiment_runs, pause_experiment
 from searches.services.presence import presence
 from searches.services.shell_params import read_param
+from searches.services.shell_work import is_worked_on, next_lease
 from searches.services.slice_ends import SliceEnd
 from searches.services.suts import unload_sut
 from vlmlab.core.errors import VlmLabError
@@ -35,7 +34,6 @@ from vlmlab.core.revelio.bench import ALGORITHM_NAMES
 from vlmlab.core.revelio.experiments import AXES
 from vlmlab.web.numbers import write_many
 
-USAGE_ERROR = 2
 POLL_SECONDS = 2.0
 
 
@@ -83,8 +81,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start or resume, work on every run, write the numbers."""
         try:
-            if options["json"] not in (None, "-"):
-                check_target(Path(options["json"]))
+            check_option(options["json"])
             experiment = self._open(options)
         except VlmLabError as error:
             raise CommandError(str(error), returncode=USAGE_ERROR) from error
@@ -126,10 +123,11 @@ class Command(BaseCommand):
     def _work(self, experiment: Experiment, stop: threading.Event) -> None:
         total = write_many(experiment_progress(experiment).n_runs, "run")
         self.stderr.write(f"Experiment {experiment.pk}, {total}. Ctrl-C pauses it.")
+        runs = experiment_runs(experiment)
         while not stop.is_set():
-            lease = next_lease(experiment)
+            lease = next_lease(runs)
             if lease is None:
-                if not is_worked_on(experiment):
+                if not is_worked_on(runs):
                     break
                 stop.wait(POLL_SECONDS)
                 continue
@@ -151,10 +149,5 @@ class Command(BaseCommand):
         if target == "-":
             self.stdout.write(text)
             return
-        try:
+        with writing(f"The numbers of experiment {experiment.pk}", target):
             Path(target).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise CommandError(
-                f"The numbers of experiment {experiment.pk} cannot be written to {target}: {error.strerror}.",
-                returncode=USAGE_ERROR,
-            ) from error

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from searches.enums import MODALITY_METHOD, FollowUpName, RunState
 from searches.management.follow_up_work import work_on as work_on_follow_up
 from searches.management.most_search import add_most_arguments, algorithm_help, open_campaign, work_on
+from searches.management.result_files import USAGE_ERROR, check_option, writing
 from searches.models import Campaign, SearchRun
 from searches.services.advance import advance_run
 from searches.services.exports import run_summary
@@ -32,7 +33,6 @@ from vlmlab.core.revelio.bench import ALGORITHM_NAMES, bench_config
 from vlmlab.core.scenes.render.backends import EMBEDDED
 from vlmlab.web.numbers import write_many
 
-USAGE_ERROR = 2
 DEFAULT_ALGORITHM = "sits-minimal"
 DEFAULT_BUDGET = 60
 BAR_WIDTH = 30
@@ -93,8 +93,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start or resume, show progress, write the result."""
         try:
-            if options["json"] not in (None, "-"):
-                check_target(Path(options["json"]))
+            check_option(options["json"])
             if options["method"] not in METHOD_TITLES:
                 raise VlmLabError(
                     f"There is no method {options['method']!r}.", hint=f"Known: {', '.join(METHOD_TITLES)}."
@@ -188,13 +187,8 @@ class Command(BaseCommand):
         if target == "-":
             self.stdout.write(text)
         elif target:
-            try:
+            with writing(f"The result of {what}", target):
                 Path(target).write_text(text, encoding="utf-8")
-            except OSError as error:
-                raise CommandError(
-                    f"The result of {what} cannot be written to {target}: {error.strerror}.",
-                    returncode=USAGE_ERROR,
-                ) from error
 
     def _conclude(self, run: SearchRun) -> None:
         if run.state == RunState.SUCCEEDED:
@@ -214,15 +208,3 @@ class Command(BaseCommand):
                 returncode=1,
             ) from error
         self.stderr.write("Finished: every run has ended.")
-
-
-def check_target(path: Path) -> None:
-    """Find out before the search what would keep its result from being written after it.
-
-    Raises:
-        VlmLabError: the folder is missing, or the path is a folder itself.
-    """
-    if not path.resolve().parent.is_dir():
-        raise VlmLabError(f"The folder of {path} does not exist.", hint="Create it first.")
-    if path.is_dir():
-        raise VlmLabError(f"{path} is a folder.", hint="Name a file in it, such as result.json.")
