@@ -35,7 +35,7 @@ class FamilyForm(forms.Form):
         label="Significance level",
         min_value=0.0001,
         max_value=0.4999,
-        help_text="Chance of any false “changed” in the whole family.",
+        help_text="Chance of any false “worse” or “fixed” in the whole family.",
     )
 
     goal = forms.ChoiceField(

@@ -96,6 +96,8 @@ class TransferPage:
         if not cells:
             return "No system has answered the sets of another one yet."
         most = max(cells, key=lambda one: one.rate.value or 0.0)
+        if not most.rate.fails:
+            return "Carried over, no set has failed on another system."
         return (
             f"Carried over, sets of {self.names.get(most.source, most.source)} fail most often on "
             f"{self.names.get(most.target, most.target)}: {most.rate.fails:,} of {most.rate.samples:,}."

@@ -225,6 +225,19 @@ def test_flags_take_wrong_answers_out_of_what_the_system_is_blamed_for():
     assert (found["artefact"], found["rule"], found["not_probed"]) == (1, 1, 3)
 
 
+def test_the_sentence_of_an_attribution_speaks_of_one_answer_and_of_several():
+    run = searched()
+    several = page(f"/explain/run/{run.pk}/attribution/").content.decode()
+    wrong = Sample.objects.filter(run=run, verdict="fail", answer_status="answered").order_by("pk")
+    for sample in wrong[1:]:
+        SceneFlag.objects.create(sample=sample, kind="noise")
+
+    one = page(f"/explain/run/{run.pk}/attribution/").content.decode()
+
+    assert "0 are unclear, 5 were not probed." in several
+    assert "1 was not probed." in one
+
+
 def test_wrong_answers_are_judged_by_statements_about_the_scene_then_the_set_then_its_concepts():
     run = searched()
     fresh = ask_fresh(follow_up(run, "probe"), (CONE, FOG), verdicts="FPPPPPPPPP")

@@ -98,6 +98,17 @@ def test_random_sets_are_valid_of_one_to_four_concepts_repeatable_and_none_of_th
     assert all(domain.is_compatible(key) and "town_town01" not in key for key in drawn)
 
 
+def test_sets_that_fail_on_no_other_system_are_not_said_to_fail_most_often_on_one():
+    suts, runs = searched("First", "Second")
+    campaign = make_transfer(runs[:1], suts)
+    answer_items(campaign, lambda item: 16 if item.run.sut.slug == "first" else 0)
+
+    text = browser_of(Role.REVIEWER).get(f"/experiments/transfer/{campaign.pk}/").content.decode()
+
+    assert "Carried over, no set has failed on another system." in text
+    assert "fail most often on" not in text
+
+
 def test_the_matrix_has_rates_counts_and_the_ratio_to_random_sets():
     """First's three sets fail 16 of 20 on First and 8 of 20 on Second; random ones 2 of 20 everywhere."""
     suts, runs = searched("First", "Second")
