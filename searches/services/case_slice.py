@@ -1,45 +1,36 @@
 """A slice of a follow-up of test cases: batch after batch until every case is settled."""
 
 import time
+from collections.abc import Sequence
 from functools import partial
 
 from searches.enums import RunState
 from searches.models import CaseSample, SearchRun
+from searches.services.batch_slice import BatchSlice
 from searches.services.case_batches import CaseBatch, answer_cases
 from searches.services.case_commits import commit_cases
 from searches.services.case_draws import NOT_ASKED
 from searches.services.case_live import LiveCases, live_cases
 from searches.services.case_settling import ending_sentence
-from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, outage_of
 from searches.services.follow_up_endings import close_items
 from searches.services.follow_ups import ACCEPTS_CHANGED
-from searches.services.kept_searches import keep
-from searches.services.outages import is_unanswered, note_unanswered
-from searches.services.paid_answers import keeping_paid
 from searches.services.slice_ends import SliceEnd
-from searches.services.slices import OtherSystemError, Slice, check_same_sut
+from searches.services.slices import OtherSystemError, check_same_sut
 from searches.services.spending import reserve
 from searches.services.suts import LoadedSut, load_sut
+from vlmlab.core.verdicts.queries import FreshQuery
 from vlmlab.web.numbers import write_many
 
-GOES_ON = (SliceEnd.TIME_UP, SliceEnd.STOPPED, SliceEnd.PAUSED)
 
-
-class CaseSlice(Slice):
+class CaseSlice(BatchSlice[CaseBatch]):
     """A slice of a follow-up of test cases."""
 
     live: LiveCases
-    ask_seconds = 0.0
 
     def open(self, run: SearchRun) -> None:
         """Replay the stored samples, unless the run is in memory."""
         self.live = live_cases(run)
-
-    def keep(self, end: SliceEnd) -> None:
-        """Keep the run in memory if it goes on."""
-        if end in GOES_ON:
-            keep(self.live)
 
     def end_by_ending(self, run: SearchRun) -> SliceEnd | None:
         """End when a budget is used up, every case is settled, or nothing gets answered."""
@@ -55,51 +46,31 @@ class CaseSlice(Slice):
         sentence = ending or ending_sentence(run, self.live.search.results())
         return self.finish(run, sentence, write=partial(close_items, run.pk, reason))
 
-    def ask(self) -> bool:
-        """Ask the search for its next batch, note how long it thought, and return whether there is one."""
-        started = time.monotonic()
-        has_more = bool(self.live.search.ask())
-        self.ask_seconds = time.monotonic() - started
-        return has_more
-
-    def advance(self, run: SearchRun) -> None:
-        """Answer and write one batch."""
-        started, live = time.monotonic(), self.live
-        queries, stage = live.search.ask(), live.search.stage
-        crash_point("after_ask")
-        loading = time.monotonic()
-        sut = self.same_sut(run)
-        load_seconds = time.monotonic() - loading
-        batch = answer_cases(
+    def answer(self, run: SearchRun, queries: Sequence[FreshQuery], *, sut: LoadedSut) -> CaseBatch:
+        """Answer a batch if its calls fit into every spending limit."""
+        return answer_cases(
             run,
-            live,
+            self.live,
             queries,
             sut=sut,
             should_stop=self.should_stop,
-            may_send=lambda calls: reserve(run, live.config, calls, lease=self.lease),
+            may_send=lambda calls: reserve(run, self.live.config, calls, lease=self.lease),
         )
-        if is_unanswered(run, batch):
-            note_unanswered(run, batch, lease=self.lease)
-            return
-        with keeping_paid(run, batch, lease=self.lease):
-            told = time.monotonic()
-            live.search.tell([one.outcome for one in batch.samples])
-            thought = time.monotonic() - told + self.ask_seconds
-            seconds = self.seconds(batch, started=started, thought=thought, load_seconds=load_seconds)
-            commit_cases(run, live, batch, stage=stage, lease=self.lease, seconds=seconds)
-        live.step = run.step + 1
-        crash_point("after_commit")
 
-    def seconds(
-        self, batch: CaseBatch, *, started: float, thought: float, load_seconds: float
-    ) -> dict[str, float]:
-        """Return the wall times of a batch by column."""
-        return {
-            "active_seconds": time.monotonic() - started + self.ask_seconds,
-            "render_seconds": batch.render_seconds,
-            "sut_seconds": batch.sut_seconds + load_seconds,
-            "search_seconds": thought,
-        }
+    def write(
+        self,
+        run: SearchRun,
+        queries: Sequence[FreshQuery],
+        batch: CaseBatch,
+        *,
+        started: float,
+        load_seconds: float,
+    ) -> None:
+        """Tell the search what a batch brought and write it."""
+        stage, told = self.live.search.stage, time.monotonic()
+        self.live.search.tell([one.outcome for one in batch.samples])
+        seconds = self.seconds(batch, started=started, told=told, load_seconds=load_seconds)
+        commit_cases(run, self.live, batch, stage=stage, lease=self.lease, seconds=seconds)
 
     def same_sut(self, run: SearchRun) -> LoadedSut:
         """Return the system of a run, loaded.

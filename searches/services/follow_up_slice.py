@@ -11,13 +11,10 @@ from searches.services.follow_up_commits import commit_fresh, outcomes_of, tally
 from searches.services.follow_up_endings import close_items, ending_of, limit_ending
 from searches.services.follow_up_live import LiveFollowUp, live_follow_up
 from searches.services.follow_up_systems import check_found_system
-from searches.services.kept_searches import keep
 from searches.services.scene_slice import SceneSlice
 from searches.services.slice_ends import SliceEnd
 from searches.services.suts import LoadedSut
 from vlmlab.core.verdicts.queries import FreshQuery
-
-GOES_ON = (SliceEnd.TIME_UP, SliceEnd.STOPPED, SliceEnd.PAUSED)
 
 
 class FollowUpSlice(SceneSlice):
@@ -29,11 +26,6 @@ class FollowUpSlice(SceneSlice):
         """Replay the stored samples, unless the search is in memory."""
         self.live = live_follow_up(run)
         self.live.items = list(run.items.order_by("order"))  # closed and opened again while it was halted
-
-    def keep(self, end: SliceEnd) -> None:
-        """Keep the search in memory if the run goes on."""
-        if end in GOES_ON:
-            keep(self.live)
 
     def end_by_ending(self, run: SearchRun) -> SliceEnd | None:
         """End when everything is settled, a limit is reached, or nothing gets answered."""

@@ -6,7 +6,6 @@ from searches.enums import RunState
 from searches.models import Campaign, CleanAnswer, SearchRun
 from searches.services.crashes import crash_point
 from searches.services.endings import budget_ending, outage_of
-from searches.services.kept_searches import keep
 from searches.services.modality_asking import asked_in
 from searches.services.modality_batches import (
     ModalityBatch,
@@ -41,8 +40,6 @@ from vlmlab.core.errors import SutError, VlmLabError
 from vlmlab.core.most.evaluate import outcome_of
 from vlmlab.core.most.strategy_search import StrategySearch
 
-GOES_ON = (SliceEnd.TIME_UP, SliceEnd.STOPPED, SliceEnd.PAUSED)
-
 
 class ModalitySlice(Slice):
     """A slice of a MoST run.
@@ -69,11 +66,6 @@ class ModalitySlice(Slice):
     def open(self, run: SearchRun) -> None:
         """Replay the stored evaluations, unless the run is in memory."""
         self.live = live_modality(run)
-
-    def keep(self, end: SliceEnd) -> None:
-        """Keep the run in memory if it goes on."""
-        if end in GOES_ON:
-            keep(self.live)
 
     def halt(self, error: VlmLabError, *, to: RunState, is_halted_by_spending: bool = False) -> SliceEnd:
         """Stop the run with a sentence; what would stop each of the others too pauses them with it."""

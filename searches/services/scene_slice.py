@@ -1,4 +1,4 @@
-"""A slice of whatever asks about scenes: a batch is asked for, answered, told and written."""
+"""A slice of whatever asks about scenes: what is drawn, kept and taken back with its batches."""
 
 import time
 from abc import abstractmethod
@@ -8,14 +8,12 @@ from typing import Any
 from django.conf import settings
 
 from searches.models import SearchRun
+from searches.services.batch_slice import BatchSlice
 from searches.services.batches import Batch, answer_batch
 from searches.services.commits import keep_pictures, question_words
-from searches.services.crashes import crash_point
-from searches.services.outages import is_unanswered, note_unanswered
-from searches.services.paid_answers import keeping_paid
 from searches.services.prerender import withdraw
 from searches.services.slice_ends import SliceEnd
-from searches.services.slices import Slice, check_same_sut
+from searches.services.slices import check_same_sut
 from searches.services.spending import reserve
 from searches.services.suts import LoadedSut, asking_of, load_sut
 
@@ -23,11 +21,8 @@ GOES_ON_ELSEWHERE = (SliceEnd.TIME_UP, SliceEnd.LEASE_LOST, SliceEnd.DATABASE_ER
 """Ends after which what rendering workers draw ahead is still wanted, or nobody can say."""
 
 
-class SceneSlice(Slice):
+class SceneSlice(BatchSlice[Batch]):
     """A slice of a search whose queries are about scenes; ``live`` is the search in memory."""
-
-    live: Any
-    ask_seconds = 0.0
 
     @abstractmethod
     def tell(self, queries: Sequence[Any], batch: Batch) -> None:
@@ -54,21 +49,6 @@ class SceneSlice(Slice):
         if end not in GOES_ON_ELSEWHERE:
             withdraw(self.lease.run_id)
 
-    def advance(self, run: SearchRun) -> None:
-        """Answer and write one batch."""
-        started = time.monotonic()
-        queries = self.live.search.ask()
-        crash_point("after_ask")
-        loading = time.monotonic()
-        sut = self.same_sut(run)
-        load_seconds = time.monotonic() - loading
-        batch = self.answer(run, queries, sut=sut)
-        if is_unanswered(run, batch):
-            note_unanswered(run, batch, lease=self.lease)
-            return
-        with keeping_paid(run, batch, lease=self.lease):
-            self.write(run, queries, batch, started=started, load_seconds=load_seconds)
-
     def write(
         self, run: SearchRun, queries: Sequence[Any], batch: Batch, *, started: float, load_seconds: float
     ) -> None:
@@ -76,15 +56,8 @@ class SceneSlice(Slice):
         kept = keep_pictures(run, batch, settings.KEPT_PICTURES)
         told = time.monotonic()
         self.tell(queries, batch)
-        seconds = {
-            "active_seconds": time.monotonic() - started + self.ask_seconds,
-            "render_seconds": batch.render_seconds,
-            "sut_seconds": batch.sut_seconds + load_seconds,
-            "search_seconds": time.monotonic() - told + self.ask_seconds,
-        }
+        seconds = self.seconds(batch, started=started, told=told, load_seconds=load_seconds)
         self.commit(run, queries, batch, seconds=seconds, kept=len(kept))
-        self.live.step = run.step + 1
-        crash_point("after_commit")
 
     def answer(self, run: SearchRun, queries: Sequence[Any], *, sut: LoadedSut) -> Batch:
         """Answer a batch if its calls fit into every spending limit."""
@@ -96,13 +69,6 @@ class SceneSlice(Slice):
             should_stop=self.should_stop,
             may_send=lambda calls: reserve(run, self.live.config, calls, lease=self.lease),
         )
-
-    def ask(self) -> Sequence[Any]:
-        """Ask the search for its next batch and note how long it thought."""
-        started = time.monotonic()
-        queries: Sequence[Any] = self.live.search.ask()
-        self.ask_seconds = time.monotonic() - started
-        return queries
 
     def same_sut(self, run: SearchRun) -> LoadedSut:
         """Return the system of a run, loaded.

@@ -15,6 +15,7 @@ from searches.services.asked_calls import BatchInterrupted
 from searches.services.blobs import FULL_DISK, StorageError, storage_error
 from searches.services.commits import keep_answers
 from searches.services.crashes import crash_point
+from searches.services.kept_searches import Kept, keep
 from searches.services.leases import Lease, LeaseLost, release_paused
 from searches.services.presence import presence
 from searches.services.run_endings import run_ended
@@ -28,6 +29,7 @@ from vlmlab.core.search import ReplayMismatchError
 
 logger = logging.getLogger(__name__)
 
+GOES_ON = (SliceEnd.TIME_UP, SliceEnd.STOPPED, SliceEnd.PAUSED)
 REPLAY_ERROR = "The stored samples are not what this version of the search would ask."
 REPLAY_HINT = "Its results stay readable; copy its settings to search again."
 
@@ -49,7 +51,12 @@ class Slice(ABC):
         slice_seconds: wall time after which the run goes back into the queue.
         should_stop: asked between pictures; the batch in hand is dropped and asked again later.
         should_yield: asked between batches; the run goes back into the queue.
+
+    Attributes:
+        live: the search in memory.
     """
+
+    live: Kept
 
     def __init__(
         self,
@@ -69,9 +76,10 @@ class Slice(ABC):
     def open(self, run: SearchRun) -> None:
         """Bring the search into memory as its rows say it stands."""
 
-    @abstractmethod
     def keep(self, end: SliceEnd) -> None:
-        """Keep the search in memory if a later slice may need it."""
+        """Keep the search in memory if the run goes on."""
+        if end in GOES_ON:
+            keep(self.live)
 
     @abstractmethod
     def end_by_ending(self, run: SearchRun) -> SliceEnd | None:

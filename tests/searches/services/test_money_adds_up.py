@@ -64,7 +64,7 @@ class Life:
                 raise PowerCutError
 
         with self.monkeypatch.context() as patch:
-            for module in ("scene_slice", "batches", "commits"):
+            for module in ("batch_slice", "batches", "commits"):
                 patch.setattr(f"searches.services.{module}.crash_point", cut)
             try:
                 self.work(slice_seconds=0)
