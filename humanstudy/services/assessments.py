@@ -4,26 +4,24 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-import numpy as np
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from humanstudy.enums import AnswerStatus, CaseRole
-from humanstudy.models import Assessment, Draft, Participant, StudyCase
+from humanstudy.models import Assessment, Participant, StudyCase
 from humanstudy.services.claims import extend_claim
-from humanstudy.services.drafts import check_working, checked_ms
+from humanstudy.services.drafts import check_own_case, check_working, checked_ms, write_draft
 from humanstudy.services.participants import locked
 from vlmlab.core.boxes import set_iou
 from vlmlab.core.studies.answer_checks import AnswerError, check_choice, checked_boxes
-from vlmlab.core.studies.judgements import Boxes
+from vlmlab.core.studies.judgements import box_rows
 
 POINTERS = frozenset({"mouse", "touch", "pen", "keyboard", ""})
 
 
 @dataclass(frozen=True)
 class GivenAssessment:
-    """An answer as a page sent it; only ``client_key`` is trusted to be what it says.
+    """An answer as a page sent it; only ``client_key`` is trusted to be what its type says.
 
     Attributes:
         client_key: the page's name of this answer; the same key again is the same answer.
@@ -32,19 +30,19 @@ class GivenAssessment:
         reason, reason_text: of a rejection.
         image_sha256: digest of the picture that was shown.
         natural_width, natural_height: of the picture as the browser decoded it.
-        facts: ``css_width``, ``device_pixel_ratio``, ``zoom``, ``pointer_type``, ``ms_on_case``,
-            ``undo_count``; what is no sensible number is left out.
+        facts: a mapping of ``css_width``, ``device_pixel_ratio``, ``zoom``, ``pointer_type``,
+            ``ms_on_case``, ``undo_count``; what is no sensible number is left out.
     """
 
     client_key: UUID
-    status: str
+    status: object
     boxes: object
-    reason: str
-    reason_text: str
-    image_sha256: str
+    reason: object
+    reason_text: object
+    image_sha256: object
     natural_width: object
     natural_height: object
-    facts: dict[str, Any]
+    facts: object
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,9 @@ def record_assessment(participant: Participant, case: StudyCase, given: GivenAss
     Raises:
         AnswerError: it cannot be stored; field, message and hint say why.
         ParticipationOverError: they have submitted or withdrawn, and this is no repetition.
+        ValueError: the case is not one of theirs.
     """
+    check_own_case(participant, case)
     stored = _find(participant, case, given.client_key)
     if stored is not None:
         return Receipt(stored, is_repeat=True)
@@ -84,11 +84,6 @@ def record_assessment(participant: Participant, case: StudyCase, given: GivenAss
         _bring_draft_up(now, case, values)
         extend_claim(now)
     return Receipt(assessment, is_repeat=False)
-
-
-def as_array(boxes: Boxes | list[list[float]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return stored boxes as ``(n, 4)``."""
-    return np.array(boxes, dtype=np.float64).reshape(-1, 4)
 
 
 def _find(participant: Participant, case: StudyCase, key: UUID) -> Assessment | None:
@@ -115,9 +110,7 @@ def _bring_draft_up(participant: Participant, case: StudyCase, values: dict[str,
     choice = {AnswerStatus.DRAWN: "", AnswerStatus.EMPTY: "none"}.get(values["status"], values["reason"])
     content = {"boxes": values["boxes"], "choice": choice, "text": values["reason_text"]}
     saved = {"content": content, "saved_at": timezone.now(), "ms_on_case": values["ms_on_case"]}
-    rows = Draft.objects.filter(participant=participant, case=case)
-    if rows.update(revision=F("revision") + 1, **saved) == 0:
-        Draft.objects.create(participant=participant, case=case, revision=1, **saved)
+    write_draft(participant, case, saved)
 
 
 def _checked(case: StudyCase, given: GivenAssessment) -> dict[str, Any]:
@@ -127,8 +120,7 @@ def _checked(case: StudyCase, given: GivenAssessment) -> dict[str, Any]:
         )
     if (given.natural_width, given.natural_height) != (case.width, case.height):
         raise AnswerError(
-            f"The picture is shown as {given.natural_width} x {given.natural_height} pixels, but has "
-            f"{case.width} x {case.height}.",
+            f"The picture is not shown with its {case.width} x {case.height} pixels.",
             hint="Load the page again, or use another browser.",
             field="image",
         )
@@ -140,7 +132,7 @@ def _checked(case: StudyCase, given: GivenAssessment) -> dict[str, Any]:
         "reason": given.reason,
         "reason_text": words,
         "boxes": [list(box) for box in boxes],
-        "set_iou": set_iou(as_array(boxes), as_array(case.truth)) if _is_judged(case, is_accepted) else None,
+        "set_iou": set_iou(box_rows(boxes), box_rows(case.truth)) if _is_judged(case, is_accepted) else None,
         "image_sha256": case.image_sha256,
         "natural_width": case.width,
         "natural_height": case.height,
@@ -152,13 +144,14 @@ def _is_judged(case: StudyCase, is_accepted: bool) -> bool:  # noqa: FBT001 - a 
     return is_accepted and case.role != CaseRole.CHECK_INSTRUCTED
 
 
-def _facts(facts: dict[str, Any]) -> dict[str, Any]:
-    pointer = facts.get("pointer_type", "")
+def _facts(given: object) -> dict[str, Any]:
+    facts = given if isinstance(given, dict) else {}
+    pointer = facts.get("pointer_type")
     return {
         "css_width": _sensible(facts.get("css_width"), most=100_000.0),
         "device_pixel_ratio": _sensible(facts.get("device_pixel_ratio"), most=100.0),
         "zoom": _sensible(facts.get("zoom"), most=100.0),
-        "pointer_type": pointer if pointer in POINTERS else "",
+        "pointer_type": pointer if isinstance(pointer, str) and pointer in POINTERS else "",
         "ms_on_case": checked_ms(facts.get("ms_on_case")),
         "undo_count": min(checked_ms(facts.get("undo_count")), 100_000),
     }

@@ -4,19 +4,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from humanstudy.enums import ParticipantState
 from humanstudy.models import Draft, Participant, StudyCase
-from humanstudy.services.claims import extend_claim
+from humanstudy.services.claims import WORKING, extend_claim
 from humanstudy.services.participants import locked
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.storable_values import is_storable
 from vlmlab.core.studies.answer_checks import MOST_REASON, AnswerError, checked_boxes
 
 CHOICES = frozenset({"", "none", "image", "prompt", "other"})
-WORKING = (ParticipantState.ACTIVE, ParticipantState.EXPIRED)
 MOST_MS = 24 * 3_600_000
 
 
@@ -55,15 +55,17 @@ def save_draft(
     Args:
         participant: whose.
         case: one of theirs.
-        revision: of the state that the page began from, 0 for none.
+        revision: of the state that the page began from, 0 for none. Where nothing is stored, none is older.
         content: boxes, choice and text as the page has them; boxes are checked like those of an answer.
         ms_on_case: milliseconds on the case so far.
 
     Raises:
-        DraftConflictError: a later revision is stored.
+        DraftConflictError: another revision is stored.
         ParticipationOverError: they have submitted or withdrawn.
         AnswerError: the content cannot be stored.
+        ValueError: the case is not one of theirs.
     """
+    check_own_case(participant, case)
     check_working(participant)
     now = timezone.now()
     values = {
@@ -72,13 +74,13 @@ def save_draft(
         "saved_at": now,
     }
     with transaction.atomic():
-        now_there = locked(participant)
-        check_working(now_there)
-        saved = _write(now_there, case, revision, values)
-        has_slot = extend_claim(now_there)
-    if saved is None:
-        raise DraftConflictError(Draft.objects.get(participant=participant, case=case))
-    return SavedDraft(saved, now, has_slot)
+        participant = locked(participant)
+        check_working(participant)
+        has_slot = extend_claim(participant)
+        stored = Draft.objects.filter(participant=participant, case=case).first()
+        if stored is None or stored.revision == revision:
+            return SavedDraft(write_draft(participant, case, values), now, has_slot)
+    raise DraftConflictError(stored)  # after the transaction, which keeps the slot
 
 
 def checked_content(content: object, case: StudyCase) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def checked_content(content: object, case: StudyCase) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise AnswerError("This is no draft.", hint="Load the page again.", field="content")
     choice, text = content.get("choice", ""), content.get("text", "")
-    if choice not in CHOICES or not isinstance(text, str):
+    if not isinstance(choice, str) or choice not in CHOICES or not isinstance(text, str):
         raise AnswerError("There is no such choice.", hint="Load the page again.", field="choice")
     if len(text) > MOST_REASON or not is_storable(text):
         raise AnswerError(f"Write at most {MOST_REASON:,} ordinary characters.", field="text")
@@ -119,16 +121,19 @@ def check_working(participant: Participant) -> None:
         )
 
 
-def _write(participant: Participant, case: StudyCase, revision: int, values: dict[str, Any]) -> int | None:
-    """Write over a known revision; None where another one stands."""
-    rows = Draft.objects.filter(participant=participant, case=case, revision=revision)
-    if rows.update(revision=revision + 1, **values) == 1:
-        return revision + 1
-    if revision != 0:
-        return None
-    try:
-        with transaction.atomic():
-            Draft.objects.create(participant=participant, case=case, revision=1, **values)
-    except IntegrityError:
-        return None
-    return 1
+def check_own_case(participant: Participant, case: StudyCase) -> None:
+    """Check that a participant judges a case.
+
+    Raises:
+        ValueError: it is of another subset, or none that is judged.
+    """
+    if case.subset_id is None or case.subset_id != participant.subset_id:
+        raise ValueError(f"case must be of subset {participant.subset_id}, got one of {case.subset_id}")
+
+
+def write_draft(participant: Participant, case: StudyCase, values: dict[str, Any]) -> int:
+    """Write the draft of a locked participant, one revision on; return its revision."""
+    rows = Draft.objects.filter(participant=participant, case=case)
+    if rows.update(revision=F("revision") + 1, **values) == 0:
+        Draft.objects.create(participant=participant, case=case, revision=1, **values)
+    return rows.values_list("revision", flat=True).get()

@@ -88,6 +88,11 @@ def valid_participants() -> QuerySet[Participant]:
     )
 
 
+def surplus_participants() -> QuerySet[Participant]:
+    """Return those whose valid submission fills no slot."""
+    return valid_participants().filter(is_surplus=True)
+
+
 def note_seen(participant: Participant) -> None:
     """Note that somebody is at work."""
     Participant.objects.filter(pk=participant.pk).update(seen_at=Now())

@@ -112,3 +112,31 @@ def test_answers_that_do_not_fit_together_are_refused_at_their_field(status, dra
         check_choice(status, boxes=drawn, reason=reason, reason_text=text)
 
     assert raised.value.field == field
+
+
+@pytest.mark.parametrize("wrong", [None, 7, [], {}, ["drawn"], True, b"drawn"])
+def test_what_is_no_text_is_refused_at_its_field(wrong):
+    for field, values in (
+        ("status", {"status": wrong, "reason": "", "reason_text": ""}),
+        ("reason", {"status": "rejected", "reason": wrong, "reason_text": ""}),
+        ("reason", {"status": "empty", "reason": wrong, "reason_text": ""}),
+        ("reason_text", {"status": "rejected", "reason": "other", "reason_text": wrong}),
+    ):
+        with pytest.raises(AnswerError) as raised:
+            check_choice(boxes=(), **values)
+        assert raised.value.field == field
+
+
+def test_a_box_of_one_pixel_is_taken_wherever_it_lies():
+    left, right = 0.4, 0.4 + 1
+
+    found = boxes([[left, left, right, right]])
+
+    assert right - left < 1
+    assert found == ((left, left, right, right),)
+
+
+def test_no_corner_is_stored_as_minus_zero():
+    ((left, top, _, _),) = boxes([[-0.0, -0.0, 5, 5]])
+
+    assert (math.copysign(1, left), math.copysign(1, top)) == (1.0, 1.0)

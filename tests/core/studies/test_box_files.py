@@ -165,3 +165,60 @@ def test_what_is_no_voc_file_is_refused(text):
 def test_a_voc_file_with_entities_is_refused():
     with pytest.raises(BoxFileError, match="declaration"):
         read_voc('<!DOCTYPE a [<!ENTITY b "c">]><annotation/>')
+
+
+@pytest.mark.parametrize("line", ["-1 0.5 0.5 1 1", "0 nan 0.5 1 1", "0 0.5 inf 1 1", "0 0.5 0.5 -0.1 1"])
+def test_a_yolo_line_that_names_no_box_is_refused(line):
+    with pytest.raises(BoxFileError, match=r"Line 1 of a\.txt"):
+        read_yolo(line, names=["cone"], file_name="a.txt", width=9, height=9)
+
+
+def coco_of(bbox="[0, 0, 1, 1]", width="9"):
+    return (
+        f'{{"images": [{{"id": 1, "file_name": "a", "width": {width}, "height": 9}}],'
+        f'"annotations": [{{"image_id": 1, "category_id": 1, "bbox": {bbox}}}],'
+        '"categories": [{"id": 1, "name": "cone"}]}'
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        coco_of("[0, 0, NaN, 1]"),
+        coco_of("[0, 0, Infinity, 1]"),
+        coco_of("[5, 5, -1, 1]"),
+        coco_of(f"[0, 0, 1{'0' * 400}, 1]"),
+        coco_of(width="1e999"),
+        coco_of(width="0"),
+        "[" * 100_000,
+    ],
+)
+def test_a_coco_file_with_impossible_numbers_or_depth_is_refused(text):
+    assert len(read_coco(coco_of())) == 1
+    with pytest.raises(BoxFileError, match="no COCO"):
+        read_coco(text)
+
+
+@pytest.mark.parametrize(
+    ("found", "wrong"), [("<xmin>2<", "<xmin>nan<"), ("<xmin>2<", "<xmin>9<"), ("<width>9<", "<width>0<")]
+)
+def test_a_voc_file_with_impossible_numbers_is_refused(found, wrong):
+    text = voc_text(image((1.0, 1.0, 5.0, 5.0), size=(9, 9)))
+
+    assert text.count(found) == 1
+    with pytest.raises(BoxFileError, match="no Pascal VOC"):
+        read_voc(text.replace(found, wrong))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x0b", "\x1c", "\x85", "\u2028"])
+def test_a_label_with_a_line_end_stays_one_line_of_text_formats_and_whole_in_coco(end):
+    one = image((1.0, 1.0, 5.0, 5.0), label=f"stop{end}sign", size=(9, 9))
+
+    assert yolo_names([one]) == ["stop sign"]
+    assert yolo_text(one, ["cone", "stop sign"]).startswith("1 ")
+    assert read_voc(voc_text(one)).boxes[0].label == "stop sign"
+    assert read_coco(coco_text([one], info={})) == [one]
+
+
+def test_a_box_without_extent_on_the_last_edge_is_the_last_pixel_in_voc():
+    assert voc_corners(voc_text(image((640.0, 480.0, 640.0, 480.0)))) == [(639.0, 479.0, 640.0, 480.0)]

@@ -102,3 +102,26 @@ def test_orders_of_two_participants_differ_and_each_stays():
 
     assert first == again
     assert first != other
+
+
+def least_repeats(rows, cells):
+    """Return the fewest cases beyond the first of their picture, by trying every choice."""
+    choices = product(*([one for one in rows if one.cell == cell] for cell in cells))
+    return min(len(choice) - len({one.picture for one in choice}) for choice in choices)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), min_size=1, max_size=5), st.integers(0, 99)
+)
+def test_a_picture_is_never_shown_twice_where_another_choice_avoids_it(pictures, seed):
+    cells = [(str(number),) for number in range(len(pictures))]
+    rows = [
+        Candidate(f"{cell[0]}-{number}", cell, f"p{picture}")
+        for cell, own in zip(cells, pictures, strict=True)
+        for number, picture in enumerate(own)
+    ]
+
+    (subset,) = draw_subsets(rows, cells=cells, cases_per_cell=1, n_subsets=1, seed=seed)
+
+    assert sorted(case.cell for case in subset) == sorted(cells)
+    assert len(subset) - len({case.picture for case in subset}) == least_repeats(rows, cells)

@@ -117,3 +117,8 @@ def test_many_answers_are_drawn_in_pieces(monkeypatch):
     )
 
     assert pieces == [100, 100, 50]
+
+
+@pytest.mark.parametrize("table", [[[1.0, 0.0, 1.0]], [[1.0], [0.0], [1.0]], [[1.0]]])
+def test_one_person_or_one_case_says_nothing_of_how_others_differ(table):
+    assert share_interval(table) is None

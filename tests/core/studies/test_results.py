@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from vlmlab.core.boxes import set_iou
+from vlmlab.core.sampling import shuffled
 from vlmlab.core.stats import fleiss_kappa, holm, krippendorff_alpha, observed_agreement, randolph_kappa
 from vlmlab.core.studies.judgements import JudgedCase, Judgement, summarise_cases
 from vlmlab.core.studies.results import compare_with_systems, group_result, results_by
+from vlmlab.core.studies.valid_failures import FailingShare, valid_rate
 
 EXAMPLES = {
     one["id"]: one
@@ -206,3 +208,25 @@ def test_reasons_are_counted_by_case():
     (found,) = summarise_cases([JudgedCase("c1")], judgements)
 
     assert found.reasons == {"image": 2, "prompt": 1}
+
+
+def test_no_number_hangs_on_the_order_in_which_answers_or_cases_are_read():
+    rng = np.random.default_rng(4)
+    cases = [JudgedCase(f"c{n}", sut="a", sut_iou=float(rng.random()), is_failure=True) for n in range(12)]
+    judgements = [
+        Judgement(f"p{who}", case.key, bool(rng.random() < 0.7), float(rng.random()))
+        for case in cases
+        for who in range(9)
+    ]
+    orders = [
+        (cases, judgements),
+        (cases[::-1], judgements[::-1]),
+        (shuffled(cases, rng), shuffled(judgements, rng)),
+    ]
+
+    results = [group_result(*order) for order in orders]
+    comparisons = [compare_with_systems(*order) for order in orders]
+    rates = [valid_rate(FailingShare(3, 4), *order) for order in orders]
+
+    for found in (results, comparisons, rates):
+        assert found[1:] == [found[0], found[0]]

@@ -149,3 +149,52 @@ def test_flags_are_counted_by_scene():
     reviewed = [ReviewedScene(("noise", "other"), True, 1.0), ReviewedScene(("none",), True, 1.0)]
 
     assert kind_counts(reviewed) == {"none": 1, "noise": 1, "answer_wrong": 0, "question": 0, "other": 1}
+
+
+def test_scenes_of_one_kind_that_were_drawn_with_different_chances_are_weighted_inversely():
+    reviewed = [
+        ReviewedScene(("noise",), True, 0.5),
+        ReviewedScene(("none",), True, 0.1),
+        ReviewedScene(("none",), False, 1.0),
+    ]
+
+    found = review_result(reviewed, n_frame_failures=12, n_frame_passes=8)
+
+    assert [step.estimate for step in found.waterfall] == pytest.approx([12.0, 2.0, 0.0, 10.0])
+    assert found.adjusted_rate == pytest.approx(10 / 18)
+
+
+def test_the_order_of_the_scenes_changes_nothing():
+    reviewed = scenes(fails_none=14, fails_noise=4, fails_question=2, passes_none=17, passes_noise=3)
+
+    first, again = (
+        review_result(rows, n_frame_failures=100, n_frame_passes=300) for rows in (reviewed, reviewed[::-1])
+    )
+
+    assert first == again
+
+
+@pytest.mark.parametrize("probability", [0.0, -0.1, 1.1, float("nan")])
+def test_a_scene_that_could_not_be_drawn_is_refused(probability):
+    with pytest.raises(ValueError, match="probability must lie in"):
+        ReviewedScene(("none",), True, probability)
+
+
+def test_more_scenes_than_the_frame_has_are_refused():
+    with pytest.raises(ValueError, match="n_frame_failures must be at least 3, got 2"):
+        review_result(scenes(fails_none=3), n_frame_failures=2, n_frame_passes=0)
+
+
+def test_a_scene_that_stands_twice_in_the_frame_is_drawn_once():
+    drawn = draw_scenes([1, 2, 1], [], ReviewDesign(n_failures=5))
+
+    assert sorted((one.key, one.probability) for one in drawn) == [(1, 1.0), (2, 1.0)]
+
+
+def test_no_third_is_asked_where_one_reviewer_settles_and_no_design_has_three():
+    disagreeing = [["none"], ["noise"]]
+
+    assert needs_third(disagreeing, needed=1) is False
+    for asked in (settled_kinds, needs_third):
+        with pytest.raises(ValueError, match=r"needed must be in 1\.\.2, got 3"):
+            asked(disagreeing, needed=3)

@@ -107,3 +107,16 @@ def test_the_share_of_people_who_can_do_a_case_counts_close_boxes_only():
     judgements = [Judgement("p", "c1", True, 0.5), Judgement("q", "c1", True, 0.4)]
 
     assert judged_done([JudgedCase("c1"), JudgedCase("c2")], judgements) == {"c1": 0.5}
+
+
+def test_the_first_unacceptable_severity_does_not_hang_on_the_order_of_the_points():
+    cases, judgements = graded(lambda severity: 9 if severity < 0.5 else 0)
+
+    assert first_unacceptable(severity_curve(cases, judgements)[::-1]) == {"fog": 0.6}
+
+
+def test_one_person_who_rejects_everything_makes_nothing_unacceptable():
+    cases = [JudgedCase(f"c{n}", operator="fog", severity=0.5) for n in range(12)]
+    judgements = [Judgement("p", case.key, False) for case in cases]
+
+    assert first_unacceptable(severity_curve(cases, judgements)) == {"fog": None}

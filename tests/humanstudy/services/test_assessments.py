@@ -175,3 +175,42 @@ def test_two_tabs_that_answer_at_once_leave_one_current_answer():
     assert {type(one).__name__ for one in results} == {"Receipt"}
     assert sorted(Assessment.objects.values_list("version", flat=True)) == [1, 2, 3, 4, 5, 6]
     assert Assessment.objects.filter(is_current=True).count() == 1
+
+
+@pytest.mark.parametrize("facts", [None, [], "x", 7, {"pointer_type": []}, {"pointer_type": {"a": [[]]}}])
+def test_facts_that_are_none_are_left_out(participant, case, facts):
+    record_assessment(participant, case, given(case, facts=facts))
+
+    one = Assessment.objects.get()
+    assert (one.pointer_type, one.ms_on_case, one.zoom) == ("", 0, None)
+
+
+@pytest.mark.parametrize("wrong", [None, 0, False, [], {}, ["image"]])
+@pytest.mark.parametrize("field", ["status", "reason", "reason_text"])
+def test_an_answer_with_something_else_than_text_is_refused_at_its_field(participant, case, field, wrong):
+    rejected = {"status": "rejected", "boxes": [], "reason": "image"}
+
+    with pytest.raises(AnswerError) as raised:
+        record_assessment(participant, case, given(case, **rejected | {field: wrong}))
+
+    assert (raised.value.field, Assessment.objects.count()) == (field, 0)
+
+
+@pytest.mark.parametrize(
+    "size", [pytest.param(10**5_000, id="huge"), pytest.param("x" * 100_000, id="long"), [[]], None]
+)
+def test_a_refusal_does_not_repeat_what_a_page_sent(participant, case, size):
+    with pytest.raises(AnswerError) as raised:
+        record_assessment(participant, case, given(case, natural_width=size))
+
+    assert raised.value.message == "The picture is not shown with its 64 x 48 pixels."
+
+
+def test_nobody_answers_a_case_of_another_subset():
+    one = make_participant(make_study(n_subsets=2))
+    case = one.study.subsets.exclude(pk=one.subset_id).get().cases.first()
+
+    with pytest.raises(ValueError, match="case must be of subset"):
+        record_assessment(one, case, given(case))
+
+    assert not Assessment.objects.exists()

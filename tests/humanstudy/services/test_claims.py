@@ -2,12 +2,14 @@
 
 import threading
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from humanstudy.enums import ParticipantState, StudyState
-from humanstudy.models import Participant, Slot
+from humanstudy.models import Participant, Slot, Study
 from humanstudy.services.claims import (
     StudyFullError,
     StudyNotOpenError,
@@ -215,3 +217,102 @@ def test_claims_that_ran_out_are_taken_once_each():
     assert Counter(type(one).__name__ for one in results) == {"Participant": 5, "StudyFullError": 10}
     assert {state_of(one) for one in late} == {ParticipantState.EXPIRED}
     assert Slot.objects.exclude(holder=None).values("holder").distinct().count() == 5
+
+
+def test_a_study_that_was_paused_since_it_was_read_takes_nobody_new():
+    study = make_study()
+    Study.objects.filter(pk=study.pk).update(state=StudyState.PAUSED)
+
+    with pytest.raises(StudyNotOpenError):
+        make_participant(study)
+
+    assert not Participant.objects.exists()
+
+
+def test_somebody_late_who_comes_back_gets_a_slot_again():
+    study = make_study(slots=1)
+    late = make_participant(study, "ann")
+    run_out(late)
+    expire_claims(study)
+
+    again = claim_place(study, arrival(study, "ann"))
+
+    assert (again, again.state, held(again), open_slots(study)) == (late, ParticipantState.ACTIVE, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"state": ParticipantState.SUBMITTED},
+        {"state": ParticipantState.WITHDRAWN},
+        {"excluded_at": timezone.now(), "state": ParticipantState.EXPIRED},
+    ],
+)
+def test_a_page_that_does_not_know_of_the_end_gets_no_slot(values):
+    study = make_study(slots=1)
+    participant = make_participant(study, "ann")
+    free_slot(participant)
+    Participant.objects.filter(pk=participant.pk).update(**values)  # the object here says "working"
+
+    has_slot = extend_claim(participant)
+    again = claim_place(study, arrival(study, "ann"))
+
+    assert (has_slot, again.pk, held(participant), open_slots(study)) == (False, participant.pk, 0, 1)
+
+
+@pytest.mark.parametrize("minutes", [1, 2, 60])
+def test_a_lease_is_renewed_long_before_it_is_over(minutes):
+    study = make_study(claim_minutes=minutes)
+    participant = make_participant(study)
+    half = timezone.now() + timedelta(minutes=minutes / 2)
+    Slot.objects.filter(holder=participant).update(lease_expires=half)
+
+    extend_claim(participant)
+
+    assert Slot.objects.get(holder=participant).lease_expires > half + timedelta(minutes=minutes / 3)
+
+
+def test_a_slot_whose_submission_is_deleted_can_be_taken():
+    study = make_study(slots=1)
+    gone = make_participant(study)
+    fill_slot(gone)
+    gone.delete()
+
+    new = make_participant(study)
+
+    slot = Slot.objects.get()
+    assert (slot.holder, slot.is_filled, open_slots(study)) == (new, False, 0)
+
+
+def test_the_claim_of_somebody_at_work_is_not_marked_as_over():
+    study = make_study(slots=2)
+    late, working = make_participant(study), make_participant(study)
+    run_out(late)
+
+    assert (expire_claims(study), state_of(late), state_of(working)) == (
+        1,
+        ParticipantState.EXPIRED,
+        ParticipantState.ACTIVE,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_late_people_who_save_while_others_take_their_slots_wait_for_nobody_and_double_none():
+    study = make_study(slots=6, n_cases=1, checks=False)
+    late = [make_participant(study) for _ in range(6)]
+    for participant in late:
+        run_out(participant)
+
+    def act(index):
+        if index % 2:
+            return claim_place(study, arrival(study, f"n{index}"))
+        return extend_claim(late[index // 2])
+
+    results = together(12, act)
+
+    assert {type(one).__name__ for one in results} <= {"Participant", "StudyFullError", "bool"}
+    new = [one for one in results if isinstance(one, Participant)]
+    assert sum(held(one) for one in late) == sum(one is True for one in results if one is not None)
+    assert [held(one) for one in new] == [1] * len(new)
+    assert Slot.objects.exclude(holder=None).values("holder").distinct().count() == 6

@@ -108,3 +108,44 @@ def test_times_that_are_none_are_left_out(ms, kept):
     save(participant, case, 0, ms=ms)
 
     assert Draft.objects.get().ms_on_case == kept
+
+
+@pytest.mark.parametrize("revision", [1, 7, "x", None, [], 10**30])
+def test_where_nothing_is_stored_no_revision_is_older(revision):
+    participant, case = at_work()
+
+    saved = save(participant, case, revision)
+
+    assert (saved.revision, Draft.objects.get().content) == (1, BOXES)
+
+
+@pytest.mark.parametrize("revision", ["1", None, [], {}, 10**30, -1])
+def test_a_revision_that_is_none_of_ours_is_a_conflict(revision):
+    participant, case = at_work()
+    save(participant, case, 0)
+
+    with pytest.raises(DraftConflictError):
+        save(participant, case, revision)
+
+    assert Draft.objects.get().revision == 1
+
+
+@pytest.mark.parametrize("choice", [[], {}, ["none"], None, 0])
+def test_a_choice_that_is_no_text_is_refused(choice):
+    participant, case = at_work()
+
+    with pytest.raises(AnswerError) as raised:
+        save(participant, case, 0, {"choice": choice})
+
+    assert raised.value.field == "choice"
+
+
+def test_a_case_of_another_subset_or_of_the_training_is_not_saved():
+    participant, _ = at_work(n_subsets=2)
+    others = participant.study.cases.exclude(subset=participant.subset)
+
+    for case in others:
+        with pytest.raises(ValueError, match="case must be of subset"):
+            save(participant, case, 0)
+
+    assert [others.count(), Draft.objects.count()] == [6, 0]

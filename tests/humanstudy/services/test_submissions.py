@@ -3,11 +3,11 @@
 import pytest
 
 from humanstudy.enums import CaseRole, ParticipantState, PaymentState
-from humanstudy.models import Assessment, Draft, PaymentRecord, ProblemReport, Slot
+from humanstudy.models import Assessment, Draft, Participant, PaymentRecord, ProblemReport, Slot
 from humanstudy.services.assessments import record_assessment
 from humanstudy.services.case_orders import ordered_case_ids, progress_of
-from humanstudy.services.claims import open_slots
-from humanstudy.services.drafts import ParticipationOverError, save_draft
+from humanstudy.services.claims import StudyFullError, claim_place, extend_claim, open_slots
+from humanstudy.services.drafts import DraftConflictError, ParticipationOverError, save_draft
 from humanstudy.services.participants import (
     find_participant,
     move_participant,
@@ -17,6 +17,7 @@ from humanstudy.services.participants import (
 from humanstudy.services.pseudonyms import BadLinkError
 from humanstudy.services.submissions import (
     NotFinishedError,
+    check_verdicts,
     exclude_participant,
     include_participant,
     report_problem,
@@ -25,7 +26,8 @@ from humanstudy.services.submissions import (
 )
 from searches.models import AuditEntry
 from tests.factories import make_user
-from tests.humanstudy.study_factory import given, make_participant, make_study, run_out
+from tests.humanstudy.services.test_claims import together
+from tests.humanstudy.study_factory import arrival, given, make_participant, make_study, run_out
 from vlmlab.core.errors import VlmLabError
 
 pytestmark = pytest.mark.django_db
@@ -231,3 +233,158 @@ def test_a_page_that_does_not_know_of_a_withdrawal_stores_nothing_more():
         save_draft(participant, case, revision=0, content={"boxes": []}, ms_on_case=0)
 
     assert [model.objects.count() for model in (Assessment, Draft)] == [0, 0]
+
+
+def test_who_is_excluded_at_work_goes_on_without_a_slot_and_fills_none():
+    study, person = make_study(slots=1), make_user()
+    participant = make_participant(study)
+    exclude_participant(participant, reason="a bot", by=person)
+    answer_all(participant)  # the object here does not know of it
+
+    done = submit_participation(participant).participant
+
+    assert (done.state, done.is_surplus, done.excluded_reason) == (ParticipantState.SUBMITTED, False, "a bot")
+    assert (filled(study), open_slots(study), valid_participants().count()) == (0, 1, 0)
+
+
+def test_who_is_included_again_at_work_gets_a_slot_with_the_next_save():
+    study, person = make_study(slots=1), make_user()
+    participant = make_participant(study)
+    exclude_participant(participant, reason="a bot", by=person)
+    include_participant(participant, by=person)
+    open_before = open_slots(study)
+
+    saved = save_draft(participant, participant.subset.cases.first(), revision=0, content={}, ms_on_case=0)
+
+    participant.refresh_from_db()
+    assert (open_before, saved.has_slot, open_slots(study)) == (1, True, 0)
+    assert participant.state == ParticipantState.ACTIVE
+
+
+def test_who_withdrew_is_given_no_slot_by_an_inclusion_from_an_older_page():
+    study, person = make_study(slots=1), make_user()
+    done = finished(study)
+    exclude_participant(done, reason="fast", by=person)
+    withdraw_participation(done)  # the object here still says "submitted" and knows of no exclusion
+
+    include_participant(done, by=person)
+
+    assert (filled(study), open_slots(study)) == (0, 1)
+    assert AuditEntry.objects.get(verb="included again").before == {"reason": "fast"}
+
+
+def test_a_preview_that_is_excluded_and_included_fills_no_slot():
+    study, person = make_study(slots=1), make_user()
+    preview = claim_place(study, arrival(study, is_preview=True))
+    submit_participation(answer_all(preview))
+    exclude_participant(preview, reason="ours", by=person)
+
+    include_participant(preview, by=person)
+
+    assert (filled(study), open_slots(study)) == (0, 1)
+
+
+@pytest.mark.parametrize("end", ["excluded", "withdrawn"])
+def test_a_slot_that_opens_again_is_filled_by_who_is_surplus_before_anybody_new(end):
+    study, person = make_study(slots=1), make_user()
+    late = answer_all(make_participant(study))
+    run_out(late)
+    first = finished(study)
+    surplus = submit_participation(late).participant
+
+    if end == "excluded":
+        exclude_participant(first, reason="fast", by=person)
+    else:
+        withdraw_participation(first)
+
+    surplus.refresh_from_db()
+    assert (surplus.is_surplus, Slot.objects.get().holder, filled(study)) == (False, surplus, 1)
+    assert open_slots(study) == 0
+
+
+def test_a_claim_that_runs_out_goes_to_who_is_surplus_and_nobody_new_is_asked():
+    study = make_study(slots=1)
+    late = answer_all(make_participant(study))
+    run_out(late)
+    taker = make_participant(study)
+    submit_participation(late)
+    run_out(taker)
+    open_before = open_slots(study)
+
+    with pytest.raises(StudyFullError):
+        make_participant(study)
+
+    late.refresh_from_db()
+    assert (open_before, late.is_surplus, Slot.objects.get().holder) == (0, False, late)
+
+
+@pytest.mark.parametrize("told", ["", None])
+def test_an_instructed_check_that_tells_nothing_is_not_passed_by_any_answer(told):
+    study = make_study()
+    study.cases.filter(role=CaseRole.CHECK_INSTRUCTED).update(facts={"expected": told})
+    empty = {"status": "empty", "boxes": [], "reason": ""}
+
+    participant = answer_all(make_participant(study), **{CaseRole.CHECK_INSTRUCTED: empty})
+
+    assert sorted(check_verdicts(participant)) == [False, True]
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "\ud800"])
+def test_words_that_no_database_takes_are_refused_at_their_field(text):
+    participant, person = answer_all(make_participant(make_study())), make_user()
+    for field, act in (
+        ("comment", lambda: submit_participation(participant, comment=text)),
+        ("text", lambda: report_problem(participant, text)),
+        ("reason", lambda: exclude_participant(participant, reason=text, by=person)),
+    ):
+        with pytest.raises(VlmLabError, match="cannot be stored") as raised:
+            act()
+        assert raised.value.field == field
+
+
+def test_a_page_that_does_not_know_of_a_withdrawal_reports_nothing():
+    participant = make_participant(make_study())
+    withdraw_participation(participant)
+
+    with pytest.raises(ParticipationOverError):
+        report_problem(participant, "It is dark.")
+
+    assert not ProblemReport.objects.exists()
+
+
+def test_a_problem_names_a_case_of_its_study_only():
+    participant, other = make_participant(make_study()), make_participant(make_study())
+    own, foreign = participant.subset.cases.first(), other.subset.cases.first()
+
+    reports = [report_problem(participant, "Dark.", case_id=one) for one in (own.pk, foreign.pk, 10**6, None)]
+
+    assert [one.case for one in reports] == [own, None, None, None]
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("n_late", range(3))
+def test_whatever_happens_at_once_no_slot_is_lost_or_doubled(n_late):
+    study, person = make_study(slots=3, n_cases=1, checks=False), make_user()
+    people = [answer_all(make_participant(study)) for _ in range(3)]
+    for one in people[:n_late]:
+        run_out(one)
+    case = people[0].subset.cases.get()
+    acts = (
+        submit_participation,
+        lambda one: exclude_participant(one, reason="fast", by=person),
+        lambda one: save_draft(one, case, revision=1, content={}, ms_on_case=0),
+        lambda one: withdraw_participation(one) if one == people[0] else extend_claim(one),
+        lambda one: claim_place(study, arrival(study)),
+    )
+
+    results = together(15, lambda index: acts[index % 5](people[index // 5]))
+
+    errors = {type(one) for one in results if isinstance(one, Exception)}
+    assert errors <= {VlmLabError, ParticipationOverError, DraftConflictError, StudyFullError}
+    filling = {slot.holder for slot in Slot.objects.filter(is_filled=True)}
+    assert filling == set(valid_participants().filter(is_surplus=False))
+    withdrawn = Participant.objects.get(pk=people[0].pk)
+    assert (withdrawn.state, Assessment.objects.filter(participant=withdrawn).count()) == ("withdrawn", 0)
+    for slot in Slot.objects.exclude(holder=None):
+        assert (slot.holder.excluded_at, slot.holder.state in ("active", "submitted")) == (None, True)

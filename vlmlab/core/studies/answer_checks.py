@@ -13,6 +13,8 @@ REJECT_REASONS = ("image", "prompt", "other")
 MOST_BOXES = 100
 LEAST_SIDE = 1.0
 """Pixels of the case's picture."""
+LAST_BITS = 1e-9
+"""Pixels: (0.4 + 1) - 0.4 is not quite 1."""
 MOST_REASON = 2_000
 MOST_PIXELS = 1e9
 """Beyond every picture; a missing number is not below it."""
@@ -47,14 +49,20 @@ def checked_boxes(rows: object, *, width: int, height: int) -> Boxes:
     return tuple(_checked_box(row, number, width, height) for number, row in enumerate(rows, start=1))
 
 
-def check_choice(status: str, *, boxes: Sequence[object], reason: str, reason_text: str) -> str:
+def check_choice(status: object, *, boxes: Sequence[object], reason: object, reason_text: object) -> str:
     """Check that an answer fits together and return the words of the reason as they are stored.
+
+    Args:
+        status: as a page sent it, as are reason and its words.
+        boxes: checked ones.
+        reason: "" where nothing is rejected.
+        reason_text: words, "" for none.
 
     Raises:
         AnswerError: an unknown status or reason, boxes where there can be none or none where there must be,
             or "other" without words.
     """
-    if status not in ANSWER_CHOICES:
+    if not isinstance(status, str) or status not in ANSWER_CHOICES:
         raise AnswerError("Draw a box, or say why you cannot.", field="status")
     if status == "drawn" and not boxes:
         raise AnswerError(
@@ -65,12 +73,12 @@ def check_choice(status: str, *, boxes: Sequence[object], reason: str, reason_te
             "An answer without an object has no boxes.", hint="Delete the boxes, or draw.", field="boxes"
         )
     if status != "rejected":
-        if reason:
+        if reason != "":
             raise AnswerError("Only a rejected case has a reason.", field="reason")
         return ""
-    if reason not in REJECT_REASONS:
+    if not isinstance(reason, str) or reason not in REJECT_REASONS:
         raise AnswerError("Say what is unclear.", hint="Choose one of the reasons.", field="reason")
-    if len(reason_text) > MOST_REASON:
+    if not isinstance(reason_text, str) or len(reason_text) > MOST_REASON:
         raise AnswerError(f"Write at most {MOST_REASON:,} characters.", field="reason_text")
     words = reason_text.strip()
     if not is_storable(words):
@@ -96,8 +104,8 @@ def _checked_box(row: object, number: int, width: int, height: int) -> tuple[flo
             hint=_AGAIN,
             field="boxes",
         )
-    box = max(left, 0.0), max(top, 0.0), min(right, float(width)), min(bottom, float(height))
-    if box[2] - box[0] < LEAST_SIDE or box[3] - box[1] < LEAST_SIDE:
+    box = max(0.0, left), max(0.0, top), min(right, float(width)), min(bottom, float(height))  # no -0.0
+    if min(box[2] - box[0], box[3] - box[1]) < LEAST_SIDE - LAST_BITS:
         raise AnswerError(
             f"Box {number} is too small.", hint="Make it at least one pixel wide and high.", field="boxes"
         )

@@ -14,6 +14,8 @@ from math import ceil, floor
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from vlmlab.core.boxes import Box
+from vlmlab.core.checks import check_count
 from vlmlab.core.errors import VlmLabError
 
 Corners = tuple[float, float, float, float]
@@ -26,11 +28,18 @@ class BoxFileError(VlmLabError):
 
 @dataclass(frozen=True)
 class LabelledBox:
-    """A box with its label; ``extra`` are fields that only formats with room for them keep."""
+    """A box with its label; ``extra`` are fields that only formats with room for them keep.
+
+    Raises:
+        ValueError: a corner is no finite number, or the right or lower edge lies before the other.
+    """
 
     label: str
     corners: Corners
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        Box(*self.corners)
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,9 @@ class BoxedImage:
         width, height: pixels of this picture.
         boxes: inside the picture.
         extra: further fields of the picture's entry.
+
+    Raises:
+        ValueError: the picture has no pixel.
     """
 
     file_name: str
@@ -49,6 +61,10 @@ class BoxedImage:
     height: int
     boxes: tuple[LabelledBox, ...]
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_count("width", self.width, low=1)
+        check_count("height", self.height, low=1)
 
 
 def coco_text(images: Sequence[BoxedImage], *, info: Mapping[str, Any]) -> str:
@@ -103,15 +119,15 @@ def read_coco(text: str) -> list[BoxedImage]:
             BoxedImage(str(row["file_name"]), int(row["width"]), int(row["height"]), tuple(boxes[row["id"]]))
             for row in content["images"]
         ]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise BoxFileError(
             f"This is no COCO instances file: {error!r}.", hint="Export it again as COCO instances."
         ) from error
 
 
 def yolo_names(images: Sequence[BoxedImage]) -> list[str]:
-    """Return the labels in the order of their YOLO numbers, counted from 0."""
-    return sorted({box.label for image in images for box in image.boxes})
+    """Return the labels in the order of their YOLO numbers, counted from 0; each is one line of a file."""
+    return sorted({_one_line(box.label) for image in images for box in image.boxes})
 
 
 def yolo_text(image: BoxedImage, names: Sequence[str]) -> str:
@@ -125,7 +141,7 @@ def yolo_text(image: BoxedImage, names: Sequence[str]) -> str:
         left, top, right, bottom = box.corners
         x, width = _centre_and_size(left / image.width, right / image.width)
         y, height = _centre_and_size(top / image.height, bottom / image.height)
-        lines.append(f"{list(names).index(box.label)} {x} {y} {width} {height}\n")
+        lines.append(f"{list(names).index(_one_line(box.label))} {x} {y} {width} {height}\n")
     return "".join(lines)
 
 
@@ -133,21 +149,15 @@ def read_yolo(text: str, *, names: Sequence[str], file_name: str, width: int, he
     """Return the picture that YOLO lines describe.
 
     Raises:
-        BoxFileError: a line is not five numbers, or its label has no name; the line is named.
+        BoxFileError: a line is not five finite numbers, or its label has no name; the line is named.
     """
     boxes = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             label, x, y, wide, high = line.split()
             centre_x, centre_y, share_x, share_y = (float(value) for value in (x, y, wide, high))
-            name = names[int(label)]
-        except (ValueError, IndexError) as error:
-            raise BoxFileError(
-                f"Line {number} of {file_name} is not a label's number and four shares.",
-                hint="Export it again as YOLO.",
-            ) from error
-        boxes.append(
-            LabelledBox(
+            name = names[check_count("label", int(label))]
+            box = LabelledBox(
                 name,
                 (
                     (centre_x - share_x / 2) * width,
@@ -156,7 +166,12 @@ def read_yolo(text: str, *, names: Sequence[str], file_name: str, width: int, he
                     (centre_y + share_y / 2) * height,
                 ),
             )
-        )
+        except (ValueError, IndexError) as error:
+            raise BoxFileError(
+                f"Line {number} of {file_name} is not a label's number and four shares.",
+                hint="Export it again as YOLO.",
+            ) from error
+        boxes.append(box)
     return BoxedImage(file_name, width, height, tuple(boxes))
 
 
@@ -175,12 +190,9 @@ def voc_text(image: BoxedImage) -> str:
             ET.SubElement(thing, name).text = "Unspecified" if name == "pose" else "0"
         bounds = ET.SubElement(thing, "bndbox")
         left, top, right, bottom = box.corners
-        places = (
-            ("xmin", floor(left) + 1),
-            ("ymin", floor(top) + 1),
-            ("xmax", max(ceil(right), floor(left) + 1)),
-            ("ymax", max(ceil(bottom), floor(top) + 1)),
-        )
+        first_x, last_x = _pixels(left, right, image.width)
+        first_y, last_y = _pixels(top, bottom, image.height)
+        places = (("xmin", first_x), ("ymin", first_y), ("xmax", last_x), ("ymax", last_y))
         for name, place in places:
             ET.SubElement(bounds, name).text = str(place)
     ET.indent(root)
@@ -227,6 +239,12 @@ def _centre_and_size(low: float, high: float) -> tuple[str, str]:
     return f"{centre:.{YOLO_DIGITS}f}", f"{size:.{YOLO_DIGITS}f}"
 
 
+def _pixels(low: float, high: float, side: int) -> tuple[int, int]:
+    """Return the first and last pixel that an extent touches, counted from 1; at least one, none outside."""
+    first = min(floor(low) + 1, side)
+    return first, min(max(ceil(high), first), side)
+
+
 def _text_of(element: ET.Element, path: str) -> str:
     found = element.find(path)
     if found is None or not found.text:
@@ -235,5 +253,10 @@ def _text_of(element: ET.Element, path: str) -> str:
 
 
 def _xml_text(text: str) -> str:
-    """Return text without the characters that XML cannot hold."""
-    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "\ufffd", text)
+    """Return one line without the characters that XML cannot hold."""
+    return re.sub("[\x00-\x08\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    """Return text with a space for each line end that a reader of lines may know."""
+    return " ".join(text.splitlines())

@@ -1,6 +1,6 @@
 """How the cases of a study are drawn: cells of strata, subsets, and the order each participant sees."""
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -125,7 +125,8 @@ def draw_subsets(
     """Return the cases of each subset, ``cases_per_cell`` of every cell, no case twice.
 
     Cells take their cases in a random order; in a cell a case whose picture the subset shows least is taken,
-    ties at random. So nobody learns a picture from one case for the next while other pictures are left.
+    ties at random, and then cases are exchanged until no exchange makes a picture rarer. So nobody learns a
+    picture from one case for the next where what earlier subsets left can avoid it.
 
     Args:
         candidates: what there is.
@@ -159,7 +160,57 @@ def _one_subset(
             taken = min(range(len(pool)), key=lambda index: shown[pool[index].picture])
             chosen.append(pool.pop(taken))
             shown[chosen[-1].picture] += 1
+    while _exchange(chosen, pools):
+        pass
     return chosen
+
+
+def _exchange(chosen: list[Candidate], pools: dict[Cell, list[Candidate]]) -> bool:
+    """Make a picture that is shown often rarer; whether there was a way.
+
+    From a picture with the most cases one of them can be replaced by a case of its cell with another picture,
+    that one in turn by one of its own cell, and so on: a path that ends at a picture shown at least two times
+    less makes the subset better. Where no such path is left nothing is better (semi-matching, Harvey et al.
+    2006).
+    """
+    shown = Counter(one.picture for one in chosen)
+    seen: set[str] = set()  # what cannot help one picture helps none that is shown as often or less
+    for start in sorted(shown, key=lambda picture: (-shown[picture], picture)):
+        if shown[start] < 2:
+            break
+        path = _path_to_a_rarer(start, chosen, pools, seen)
+        for index, spare in path:
+            pool = pools[spare.cell]
+            pool[pool.index(spare)], chosen[index] = chosen[index], spare
+        if path:
+            return True
+    return False
+
+
+def _path_to_a_rarer(
+    start: str, chosen: list[Candidate], pools: dict[Cell, list[Candidate]], seen: set[str]
+) -> list[tuple[int, Candidate]]:
+    """Return replacements, as places in ``chosen`` with what comes there; empty where there is no path.
+
+    Pictures that were ``seen`` are passed over, and those that the search meets are added.
+    """
+    by_picture: defaultdict[str, list[int]] = defaultdict(list)
+    for index, one in enumerate(chosen):
+        by_picture[one.picture].append(index)
+    seen.add(start)
+    waiting: deque[tuple[str, list[tuple[int, Candidate]]]] = deque([(start, [])])
+    while waiting:
+        picture, path = waiting.popleft()
+        for index in by_picture[picture]:
+            for spare in pools[chosen[index].cell]:
+                if spare.picture in seen:
+                    continue
+                seen.add(spare.picture)
+                longer = [*path, (index, spare)]
+                if len(by_picture.get(spare.picture, ())) <= len(by_picture[start]) - 2:
+                    return longer
+                waiting.append((spare.picture, longer))
+    return []
 
 
 def _check_cells(by_cell: dict[Cell, list[Candidate]], cells: Sequence[Cell], *, needed: int) -> None:

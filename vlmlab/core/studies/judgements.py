@@ -4,8 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import fsum
 
 import numpy as np
+import numpy.typing as npt
 
 from vlmlab.core.boxes import set_iou
 
@@ -104,6 +106,21 @@ class CaseSummary:
         return self.n_accepted / self.n
 
 
+def box_rows(boxes: Sequence[Sequence[float]]) -> npt.NDArray[np.float64]:
+    """Return boxes as ``(n, 4)``: x_min, y_min, x_max, y_max in pixels."""
+    return np.array(boxes, dtype=np.float64).reshape(-1, 4)
+
+
+def mean_of(values: Sequence[float]) -> float | None:
+    """Return the mean, to the last bit the same in every order; None without a value."""
+    return fsum(values) / len(values) if values else None
+
+
+def in_order(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Return judgements sorted by case and participant, so that no number hangs on how they were read."""
+    return sorted(judgements, key=lambda one: (one.case, one.participant))
+
+
 def summarise_cases(cases: Sequence[JudgedCase], judgements: Sequence[Judgement]) -> list[CaseSummary]:
     """Return the sums of every case that was judged, in the order of the cases.
 
@@ -146,15 +163,13 @@ def _summary(case: JudgedCase, answers: Sequence[Judgement]) -> CaseSummary:
         n=len(answers),
         n_accepted=len(accepted),
         n_done=sum(one.is_done for one in answers),
-        human_iou=float(np.mean([one.iou for one in accepted])) if accepted else None,
-        human_star=float(np.mean([one.counted_iou for one in answers])),
+        human_iou=mean_of([one.iou for one in accepted]),
+        human_star=fsum(one.counted_iou for one in answers) / len(answers),
         pairwise_iou=_pairwise([one.boxes for one in accepted]),
         reasons=dict(sorted(reasons.items())),
     )
 
 
 def _pairwise(answers: Sequence[Boxes]) -> float | None:
-    if len(answers) < 2:
-        return None
-    arrays = [np.array(boxes, dtype=np.float64).reshape(-1, 4) for boxes in answers]
-    return float(np.mean([set_iou(first, second) for first, second in combinations(arrays, 2)]))
+    arrays = [box_rows(boxes) for boxes in answers]
+    return mean_of([set_iou(first, second) for first, second in combinations(arrays, 2)])

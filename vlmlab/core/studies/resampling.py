@@ -68,13 +68,14 @@ def two_way_interval(
         draws: resamples; those that leave nothing to count are left out.
 
     Returns:
-        The interval, or None without a judgement or where fewer than half of the draws can be counted.
+        The interval, or None where fewer than half of the draws can be counted, and where there are not two
+        people and two cases: one alone, drawn again, says nothing of how much others would differ.
     """
     check_share("level", level)
-    if not judgements:
-        return None
     people, who = np.unique([one.participant for one in judgements], return_inverse=True)
     cases, which = np.unique([one.case for one in judgements], return_inverse=True)
+    if min(len(people), len(cases)) < 2:
+        return None
     by_case = np.argsort(which, kind="stable")
     first = np.searchsorted(which[by_case], np.arange(len(cases)))
     at_once = max(1, MOST_AT_ONCE // len(judgements))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from vlmlab.core.studies.judgements import (
     JudgedCase,
     Judgement,
     grouped_by_case,
+    in_order,
+    mean_of,
     summarise_cases,
 )
 from vlmlab.core.studies.resampling import FloatArray, Statistic, mean_of_cases, share_of, two_way_interval
@@ -161,6 +164,7 @@ def group_result(
     Raises:
         ValueError: a judgement is on another case, or stands twice.
     """
+    judgements = in_order(judgements)
     summaries = summarise_cases(cases, judgements)
     return GroupResult(
         key=key,
@@ -216,7 +220,7 @@ def compare_with_systems(
             and (number := one.case.asked_again_iou if asked_again else one.case.sut_iou) is not None
         ]
         if pairs:
-            human, system = (np.array(side, dtype=np.float64) for side in zip(*pairs, strict=True))
+            human, system = (np.array(side, dtype=np.float64) for side in zip(*sorted(pairs), strict=True))
             rows.append((sut, human, system, wilcoxon_signed_rank(human, system)))
     adjusted = holm([test.p_value for _, _, _, test in rows])
     return [
@@ -262,7 +266,7 @@ def _means(
 
     def estimate(values: Sequence[float], statistic: Statistic, what: str) -> Estimate:
         interval = two_way_interval(judgements, statistic, rng=rng_for(seed, what, *key))
-        return Estimate(_mean(values), interval)
+        return Estimate(mean_of(values), interval)
 
     return Means(
         cases_used=len(used),
@@ -276,11 +280,11 @@ def _means(
             [one.human_star for one in summaries], mean_of_cases(iou, np.ones_like(iou)), "human_star"
         ),
         sut_iou_all=_weighted([one.case.sut_iou for one in summaries], np.ones(len(summaries))),
-        micro_human_iou=_mean([one.iou for one in judgements if one.is_accepted]),
+        micro_human_iou=mean_of([one.iou for one in judgements if one.is_accepted]),
         micro_sut_iou=_weighted(
             [one.case.sut_iou for one in summaries], np.array([one.n_accepted for one in summaries], float)
         ),
-        micro_human_star=_mean([one.counted_iou for one in judgements]),
+        micro_human_star=mean_of([one.counted_iou for one in judgements]),
         micro_sut_iou_all=_weighted(
             [one.case.sut_iou for one in summaries], np.array([one.n for one in summaries], float)
         ),
@@ -300,12 +304,8 @@ def _agreement(
         krippendorff=krippendorff_alpha(ratings),
         n_items=len(ratings),
         n_items_used=sum(len(item) >= 2 for item in ratings),
-        pairwise_iou=_mean([one.pairwise_iou for one in summaries if one.pairwise_iou is not None]),
+        pairwise_iou=mean_of([one.pairwise_iou for one in summaries if one.pairwise_iou is not None]),
     )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
 
 
 def _weighted(values: Sequence[float | None], weights: FloatArray) -> float | None:
@@ -313,4 +313,4 @@ def _weighted(values: Sequence[float | None], weights: FloatArray) -> float | No
     numbers = [value for value in values if value is not None]
     if len(numbers) < len(values) or weights.sum() <= 0:
         return None
-    return float(np.average(numbers, weights=weights))
+    return fsum(np.multiply(numbers, weights)) / fsum(weights)

@@ -20,13 +20,11 @@ from vlmlab.core.stats import (
 )
 
 FINE, NOISE = "none", "noise"
-LABEL_ISSUES = frozenset({"answer_wrong", "question", "other"})
 REVIEW_KINDS = (FINE, NOISE, "answer_wrong", "question", "other")
 LEVEL = 0.95
 DRAWS = 2_000
 StepName = Literal["observed", "artefacts", "ambiguous", "real"]
 FloatArray = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
 
 
 class ReviewDesign(BaseModel):
@@ -74,7 +72,7 @@ def draw_scenes(failures: Sequence[int], passes: Sequence[int], design: ReviewDe
     """
     drawn = []
     for keys, wanted, is_failure in ((failures, design.n_failures, True), (passes, design.n_passes, False)):
-        order = shuffled(sorted(keys), rng_for(design.seed, "scenes", int(is_failure)))
+        order = shuffled(sorted(set(keys)), rng_for(design.seed, "scenes", int(is_failure)))
         taken = order[:wanted]
         drawn += [DrawnScene(key, is_failure, len(taken) / len(order)) for key in taken]
     return shuffled(drawn, rng_for(design.seed, "order of scenes"))
@@ -95,7 +93,7 @@ def settled_kinds(reviews: Sequence[Sequence[str]], *, needed: int = 2) -> tuple
         reviews: flags of each reviewer who is done, in order.
         needed: reviewers of every scene, 1 or 2.
     """
-    check_count("needed", needed, low=1)
+    check_count("needed", needed, low=1, high=2)
     if len(reviews) < needed:
         return None
     verdicts = [is_excluding(kinds) for kinds in reviews]
@@ -112,9 +110,15 @@ def settled_kinds(reviews: Sequence[Sequence[str]], *, needed: int = 2) -> tuple
     return tuple(sorted({kind for kinds in agreeing for kind in kinds if kind != FINE}))
 
 
-def needs_third(reviews: Sequence[Sequence[str]]) -> bool:
-    """Whether the first two disagree on whether something is wrong and no third has decided."""
-    return len(reviews) == 2 and is_excluding(reviews[0]) != is_excluding(reviews[1])
+def needs_third(reviews: Sequence[Sequence[str]], *, needed: int = 2) -> bool:
+    """Whether the first two disagree on whether something is wrong and no third has decided.
+
+    Args:
+        reviews: flags of each reviewer who is done, in order.
+        needed: reviewers of every scene, 1 or 2; one alone settles it.
+    """
+    check_count("needed", needed, low=1, high=2)
+    return len(reviews) == needed == 2 and is_excluding(reviews[0]) != is_excluding(reviews[1])
 
 
 @dataclass(frozen=True)
@@ -124,12 +128,16 @@ class ReviewedScene:
     Attributes:
         kinds: the flags that it got.
         is_failure: whether the system answered wrongly.
-        probability: with which it was drawn.
+        probability: with which it was drawn, in (0, 1].
     """
 
     kinds: tuple[str, ...]
     is_failure: bool
     probability: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.probability <= 1.0:
+            raise ValueError(f"probability must lie in (0, 1], got {self.probability}")
 
 
 @dataclass(frozen=True)
@@ -191,8 +199,8 @@ def review_result(
     """Return rates of the whole frame from a sample whose failures and passes had different chances.
 
     Failures and passes are strata of known size; within each the shares of flags are those of its reviewed
-    scenes, scaled up to the size (Horvitz and Thompson 1952, post-stratified). So a review that is half done
-    is weighted right as well. Intervals draw the reviewed scenes of each stratum again.
+    scenes, weighted by the inverse of their probability (Hajek 1971) and scaled up to the size. So a review
+    that is half done is weighted right as well. Intervals draw the reviewed scenes of each stratum again.
 
     Args:
         scenes: settled ones.
@@ -202,13 +210,21 @@ def review_result(
 
     Returns:
         None where a stratum of the frame has scenes of which none is settled.
+
+    Raises:
+        ValueError: more scenes of a stratum are settled than the frame has.
     """
-    failures = np.array([_place(one.kinds) for one in scenes if one.is_failure], dtype=np.intp)
-    passes = np.array([_place(one.kinds) for one in scenes if not one.is_failure], dtype=np.intp)
+    failures = _stratum([one for one in scenes if one.is_failure])
+    passes = _stratum([one for one in scenes if not one.is_failure])
+    check_count("n_frame_failures", n_frame_failures, low=len(failures))
+    check_count("n_frame_passes", n_frame_passes, low=len(passes))
     if (n_frame_failures and not len(failures)) or (n_frame_passes and not len(passes)):
         return None
     rng = rng_for(seed, "scene reviews")
-    point = _counts(failures[None, :], n_frame_failures), _counts(passes[None, :], n_frame_passes)
+    point = (
+        _counts(failures.sum(axis=0, keepdims=True), n_frame_failures),
+        _counts(passes.sum(axis=0, keepdims=True), n_frame_passes),
+    )
     drawn = (
         _counts(_resampled(failures, rng), n_frame_failures),
         _counts(_resampled(passes, rng), n_frame_passes),
@@ -267,6 +283,14 @@ def _agreement(kind: str, ratings: Sequence[Sequence[bool]]) -> FlagAgreement:
     )
 
 
+def _stratum(scenes: Sequence[ReviewedScene]) -> FloatArray:
+    """Return ``(scenes, 3)``: the weight of each scene in the column of its place, sorted by both."""
+    rows = np.zeros((len(scenes), 3))
+    for row, (place, weight) in enumerate(sorted((_place(one.kinds), 1 / one.probability) for one in scenes)):
+        rows[row, place] = weight
+    return rows
+
+
 def _place(kinds: Sequence[str]) -> int:
     """Return 0 for a sound scene, 1 for an artefact, 2 for an issue with label or question only."""
     if NOISE in kinds:
@@ -274,18 +298,20 @@ def _place(kinds: Sequence[str]) -> int:
     return 2 if is_excluding(kinds) else 0
 
 
-def _resampled(places: Places, rng: np.random.Generator) -> Places:
-    if not len(places):
-        return np.zeros((DRAWS, 0), dtype=np.intp)
-    return np.asarray(places[rng.integers(len(places), size=(DRAWS, len(places)))], dtype=np.intp)
+def _resampled(stratum: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return ``(draws, 3)``: sums of weights by place, the scenes of the stratum drawn again."""
+    if not len(stratum):
+        return np.zeros((DRAWS, 3))
+    kinds, numbers = np.unique(stratum, axis=0, return_counts=True)
+    times = rng.multinomial(len(stratum), numbers / len(stratum), size=DRAWS)
+    return np.asarray(times @ kinds, dtype=np.float64)
 
 
-def _counts(places: Places, size: int) -> FloatArray:
+def _counts(sums: FloatArray, size: int) -> FloatArray:
     """Return ``(draws, 3)``: scenes of a stratum of the frame by place, scaled up to its size."""
-    if not places.shape[1]:
-        return np.zeros((len(places), 3))
-    shares = np.stack([(places == place).mean(axis=1) for place in range(3)], axis=1)
-    return np.asarray(shares * size, dtype=np.float64)
+    totals = sums.sum(axis=1, keepdims=True)
+    counts: FloatArray = np.divide(sums * size, totals, out=np.zeros_like(sums), where=totals > 0)
+    return counts
 
 
 def _adjusted(failures: FloatArray, passes: FloatArray) -> FloatArray:
@@ -295,7 +321,5 @@ def _adjusted(failures: FloatArray, passes: FloatArray) -> FloatArray:
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:
-    if not len(values):
-        return 0.0, 0.0
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)

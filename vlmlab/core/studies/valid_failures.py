@@ -8,7 +8,14 @@ import numpy as np
 from vlmlab.core.checks import check_count
 from vlmlab.core.seeding import rng_for
 from vlmlab.core.stats import Interval
-from vlmlab.core.studies.judgements import JudgedCase, Judgement, grouped_by_case, summarise_cases
+from vlmlab.core.studies.judgements import (
+    JudgedCase,
+    Judgement,
+    grouped_by_case,
+    in_order,
+    mean_of,
+    summarise_cases,
+)
 from vlmlab.core.studies.resampling import DRAWS, FloatArray, Weighed, mean_of_cases, two_way_interval
 from vlmlab.core.studies.results import Acceptance, Estimate, group_result
 
@@ -89,10 +96,9 @@ def valid_rate(
     """
     failing = [case for case in cases if case.is_failure and not case.is_control]
     keys = {case.key for case in failing}
-    answers = [one for one in judgements if one.case in keys]
+    answers = in_order([one for one in judgements if one.case in keys])
     grouped = grouped_by_case(failing, answers)
-    rates = [float(np.mean([one.is_done for one in own])) for own in grouped.values()]
-    can = float(np.mean(rates)) if rates else None
+    can = mean_of([sum(one.is_done for one in own) / len(own) for own in grouped.values()])
     asr = share.failed / share.n
     done = np.array([one.is_done for one in answers], dtype=np.float64)
     statistic = mean_of_cases(done, np.ones_like(done))
@@ -144,7 +150,7 @@ def first_unacceptable(points: Sequence[SeverityPoint], *, least: float = 0.5) -
     None where no severity does: the interval over participants and cases decides, not the rate.
     """
     found: dict[str, float | None] = {}
-    for point in points:
+    for point in sorted(points, key=lambda one: (one.operator, one.severity)):
         interval: Interval | None = point.acceptance.interval
         is_below = interval is not None and interval.high < least
         if found.get(point.operator) is None:
