@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vlmlab.core.revelio.arm_summaries import MEASURES, ArmSummary
 from vlmlab.core.revelio.experiments import Arm, ExperimentSpec
@@ -67,7 +68,13 @@ def inconsistencies_of(reproduction: Reproduction) -> list[Inconsistency]:
     """Return what of the papers does not fit in a table; nothing is known of MoST's."""
     if reproduction.paper != "Revelio" or not reproduction.number:
         return []
-    return [one for one in find_inconsistencies(published()) if reproduction.number in one.tables]
+    return [one for one in _inconsistencies() if reproduction.number in one.tables]
+
+
+@lru_cache(maxsize=1)
+def _inconsistencies() -> tuple[Inconsistency, ...]:
+    # The published tables come with the code; all cards ask for the same.
+    return tuple(find_inconsistencies(published()))
 
 
 def side_by_side(

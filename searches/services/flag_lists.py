@@ -1,13 +1,13 @@
 """The list of flagged scenes, with what each belongs to."""
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from searches.enums import SceneFlagKind
-from searches.models import SceneFlag, SearchRun
+from searches.models import Blob, SceneFlag, SearchRun
 
 
 def flag_rows(*, run: int | None, kind: str, with_withdrawn: bool) -> QuerySet[SceneFlag]:
-    """Return flags with sample, set, run and author, newest first.
+    """Return flags, newest first, with all they belong to and ``has_picture``: whether it is kept.
 
     Args:
         run: only scenes of this run; None for all.
@@ -17,6 +17,7 @@ def flag_rows(*, run: int | None, kind: str, with_withdrawn: bool) -> QuerySet[S
     rows = SceneFlag.objects.select_related(
         "author", "sample__trial", "sample__run__campaign", "sample__run__sut"
     )
+    rows = rows.annotate(has_picture=Exists(Blob.objects.filter(sha256=OuterRef("sample__image_sha256"))))
     rows = rows.order_by("-id")
     if run is not None:
         rows = rows.filter(sample__run_id=run)

@@ -11,7 +11,7 @@ from searches.services.scene_flags import (
     flagged_samples,
     withdraw_flag,
 )
-from tests.factories import make_finding, make_run, make_trial, make_user
+from tests.factories import make_blob, make_finding, make_run, make_trial, make_user
 from tests.searches.follow_up_factory import make_confirmation
 from vlmlab.core.errors import VlmLabError
 from vlmlab.web.roles import Role
@@ -171,6 +171,19 @@ def test_the_list_of_flags_is_open_to_readers_only_and_can_be_narrowed():
     assert shown("withdrawn=on") == [second.pk, first.pk]
     assert shown(f"run={second.run_id}") == []
     assert shown("kind=question&withdrawn=on") == [second.pk]
+
+
+def test_the_list_shows_pictures_that_are_kept_and_says_of_others_that_they_are_not():
+    kept, gone = scene(), scene()
+    Sample.objects.filter(pk=kept.pk).update(image_sha256=make_blob().sha256)
+    Sample.objects.filter(pk=gone.pk).update(image_sha256="0" * 64)
+    for one in (kept, gone):
+        flag_sample(one, [NOISE], by=make_user())
+
+    text = browser_of(Role.REVIEWER).get("/scenes/flags/").content.decode()
+
+    assert text.count('<img class="thumb"') == text.count("not kept") == 1
+    assert "0" * 64 not in text
 
 
 @pytest.mark.parametrize("rows", [1, 3])
