@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from searches.charts.gate_marks import marks_layout, marks_trace
 from searches.services.card_words import fine_percent
 from searches.services.cards import CardCell, CardPage
 from vlmlab.core.verdicts.envelope_cards import CARD_WORDS, CellReading
@@ -11,7 +12,6 @@ from vlmlab.web.numbers import write_many
 
 COLOURS = {"pass": "$ok", "fail": "$bad", "not_enough": "$warn"}
 SYMBOLS = {"pass": "circle", "fail": "square", "not_enough": "circle-open"}
-ROW, MOST_LABEL = 28, 32
 
 
 def bounds_chart(page: CardPage) -> Chart:
@@ -22,7 +22,15 @@ def bounds_chart(page: CardPage) -> Chart:
         title="Counted errors against the limits",
         note=f"percent of scenes; bars: bounds that hold together at {page.level_words} (exact, one-sided, "
         "Bonferroni over the cells); upright: the limit",
-        spec={"data": _traces(read), "layout": _layout([one.cell.cell.title for one in read])},
+        spec={
+            "data": _traces(read),
+            "layout": marks_layout(
+                [one.cell.cell.title for one in read],
+                row_height=28,
+                most_characters=32,
+                xaxis={"title": {"text": "percent of scenes"}, "rangemode": "tozero"},
+            ),
+        },
         sentence=f"{write_many(len(read), 'cell')}: "
         + "; ".join(f"{one.cell.cell.title} at most {fine_percent(one.reading.high)}" for one in read[:6])
         + (" and more." if len(read) > 6 else "."),
@@ -63,7 +71,17 @@ def _traces(read: Sequence[_ReadCell]) -> list[dict[str, object]]:
         ]
         if chosen:
             traces.append(
-                _verdict_trace(chosen, colour=COLOURS[verdict], symbol=SYMBOLS[verdict], label=label)
+                marks_trace(
+                    label,
+                    [one.at for one, _ in chosen],
+                    [place for _, place in chosen],
+                    words=[one.cell.cell.title for one, _ in chosen],
+                    unit="%",
+                    above=[round(_percent(one.reading.high) - one.at, 2) for one, _ in chosen],
+                    below=[round(one.at - _percent(one.reading.low), 2) for one, _ in chosen],
+                    colour=COLOURS[verdict],
+                    symbol=SYMBOLS[verdict],
+                )
             )
     limits: dict[str, object] = {
         "type": "scatter",
@@ -75,51 +93,6 @@ def _traces(read: Sequence[_ReadCell]) -> list[dict[str, object]]:
         "marker": {"color": "$text", "symbol": "line-ns-open", "size": 16},
     }
     return [*traces, limits]
-
-
-def _verdict_trace(
-    chosen: Sequence[tuple[_ReadCell, int]], *, colour: str, symbol: str, label: str
-) -> dict[str, object]:
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": label,
-        "x": [one.at for one, _ in chosen],
-        "y": [place for _, place in chosen],
-        "text": [one.cell.cell.title for one, _ in chosen],
-        "hovertemplate": "%{text}: %{x} %<extra>" + label + "</extra>",
-        "marker": {"color": colour, "symbol": symbol, "size": 9},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [round(_percent(one.reading.high) - one.at, 2) for one, _ in chosen],
-            "arrayminus": [round(one.at - _percent(one.reading.low), 2) for one, _ in chosen],
-            "color": colour,
-            "thickness": 1.5,
-            "width": 4,
-        },
-    }
-
-
-def _layout(titles: Sequence[str]) -> dict[str, object]:
-    return {
-        "height": 110 + ROW * max(2, len(titles)),
-        "margin": {"l": 200, "r": 20, "t": 34, "b": 44},
-        "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-        "showlegend": True,
-        "xaxis": {"title": {"text": "percent of scenes"}, "rangemode": "tozero"},
-        "yaxis": {
-            "tickmode": "array",
-            "tickvals": list(range(len(titles), 0, -1)),
-            "ticktext": [_short(title) for title in titles],
-            "range": [0.4, len(titles) + 0.6],
-            "showgrid": False,
-        },
-    }
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= MOST_LABEL else words[: MOST_LABEL - 1] + "…"
 
 
 def _percent(share: float) -> float:

@@ -2,6 +2,7 @@
 
 from django.urls import reverse
 
+from searches.charts.gate_marks import marks_layout, marks_trace
 from searches.services.regressions import ModeLine, RegressionPage
 from vlmlab.core.verdicts.regress import MODE_WORDS
 from vlmlab.web.figures import Chart, Column
@@ -15,7 +16,6 @@ SYMBOLS = {
     "still_failing": "x",
     "flaky": "triangle-up",
 }
-ROW, MOST_LABEL = 26, 34
 
 
 def difference_chart(page: RegressionPage) -> Chart:
@@ -33,7 +33,7 @@ def difference_chart(page: RegressionPage) -> Chart:
         title="How much more often the candidate fails",
         note=f"points of failure rate, candidate minus baseline, on scenes that both answered; bars: {sure} "
         f"interval (score), whose upper end is held against the margin of {margin:g} points (dashed)",
-        spec={"data": traces, "layout": _layout(lines, places, margin)},
+        spec={"data": traces, "layout": _layout(lines, margin)},
         sentence=f"{write_many(len(lines), 'mode')}: "
         + "; ".join(f"{line.words} {write_decimals(_points(line.difference), 1)}" for line in lines[:6])
         + (" and more." if len(lines) > 6 else "."),
@@ -56,56 +56,27 @@ def difference_chart(page: RegressionPage) -> Chart:
 
 
 def _trace(word: str, label: str, chosen: list[tuple[ModeLine, int]]) -> dict[str, object]:
-    colour = COLOURS.get(word, "$warn")
-    x = [_points(line.difference) for line, _ in chosen]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": label,
-        "x": x,
-        "y": [place for _, place in chosen],
-        "text": [line.words for line, _ in chosen],
-        "hovertemplate": "%{text}: %{x} points<extra>" + label + "</extra>",
-        "marker": {"color": colour, "symbol": SYMBOLS.get(word, "circle-open"), "size": 9},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": [round(_points(line.interval.high) - _points(line.difference), 1) for line, _ in chosen],
-            "arrayminus": [
-                round(_points(line.difference) - _points(line.interval.low), 1) for line, _ in chosen
-            ],
-            "color": colour,
-            "thickness": 1.5,
-            "width": 4,
-        },
-    }
+    return marks_trace(
+        label,
+        [_points(line.difference) for line, _ in chosen],
+        [place for _, place in chosen],
+        words=[line.words for line, _ in chosen],
+        unit="points",
+        above=[round(_points(line.interval.high) - _points(line.difference), 1) for line, _ in chosen],
+        below=[round(_points(line.difference) - _points(line.interval.low), 1) for line, _ in chosen],
+        colour=COLOURS.get(word, "$warn"),
+        symbol=SYMBOLS.get(word, "circle-open"),
+    )
 
 
-def _layout(lines: list[ModeLine], places: list[int], margin: float) -> dict[str, object]:
-    return {
-        "height": 110 + ROW * max(2, len(lines)),
-        "margin": {"l": 200, "r": 20, "t": 34, "b": 44},
-        "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
-        "showlegend": True,
-        "xaxis": {"title": {"text": "points more often"}, "zeroline": True, "zerolinecolor": "$line-strong"},
-        "yaxis": {
-            "tickmode": "array",
-            "tickvals": places,
-            "ticktext": [_short(line.words) for line in lines],
-            "range": [0.4, len(lines) + 0.6],
-            "showgrid": False,
-        },
-        "shapes": [
-            {
-                "type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": margin, "x1": margin,
-                "line": {"color": "$text", "width": 1.2, "dash": "4px,3px"},
-            }
-        ],
+def _layout(lines: list[ModeLine], margin: float) -> dict[str, object]:
+    xaxis = {"title": {"text": "points more often"}, "zeroline": True, "zerolinecolor": "$line-strong"}
+    layout = marks_layout([line.words for line in lines], row_height=26, most_characters=34, xaxis=xaxis)
+    limit = {
+        "type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": margin, "x1": margin,
+        "line": {"color": "$text", "width": 1.2, "dash": "4px,3px"},
     }  # fmt: skip
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= MOST_LABEL else words[: MOST_LABEL - 1] + "…"
+    return layout | {"shapes": [limit]}
 
 
 def _points(share: float) -> float:

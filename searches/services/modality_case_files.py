@@ -52,19 +52,7 @@ def case_record(case: ModalityCase) -> dict[str, Any]:
         else None,
         "strategy": case.severities,
         "generator": case.generator,
-        "perturbed": {
-            "prompt": case.prompt,
-            "image_sha256": case.image_sha256,
-            "truth": case.truth,
-            "status": case.status,
-            "iou": case.iou,
-            "boxes": case.boxes,
-            "lenient_status": case.lenient_status,
-            "lenient_iou": case.lenient_iou,
-            "raw_text": case.raw_text,
-            "finish_reason": case.finish_reason,
-            "reading_reason": case.reading_reason,
-        },
+        "perturbed": _perturbed(case),
         "numbers": {
             name: getattr(case, name)
             for name in (
@@ -74,6 +62,23 @@ def case_record(case: ModalityCase) -> dict[str, Any]:
         },
         "evidence": _evidence(case),
     }  # fmt: skip
+
+
+def _perturbed(case: ModalityCase) -> dict[str, Any]:
+    """Return what the system was shown, and what it answered."""
+    return {
+        "prompt": case.prompt,
+        "image_sha256": case.image_sha256,
+        "truth": case.truth,
+        "status": case.status,
+        "iou": case.iou,
+        "boxes": case.boxes,
+        "lenient_status": case.lenient_status,
+        "lenient_iou": case.lenient_iou,
+        "raw_text": case.raw_text,
+        "finish_reason": case.finish_reason,
+        "reading_reason": case.reading_reason,
+    }
 
 
 def _evidence(case: ModalityCase) -> dict[str, Any]:
