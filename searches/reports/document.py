@@ -1,14 +1,12 @@
 """What a report is made of: sections of texts, facts, tables, figures and cards with pictures."""
 
 import base64
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from searches.services.exports import safe_cell
+from searches.services.exports import csv_lines
 from vlmlab.web.figures import Cell, Chart
 
 
@@ -19,12 +17,7 @@ def data_address(content: bytes, media_type: str) -> str:
 
 def csv_address(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table as the ``data:`` address of a CSV file."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([safe_cell(value) for value in row])
-    return data_address(text.getvalue().encode(), "text/csv;charset=utf-8")
+    return data_address("".join(csv_lines(columns, rows)).encode(), "text/csv;charset=utf-8")
 
 
 @dataclass(frozen=True)

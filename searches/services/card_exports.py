@@ -1,19 +1,18 @@
 """A decision card as files: JSON, CSV, and one HTML page that holds everything and can be printed."""
 
 import base64
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils.html import escape
 
 from searches.models import Blob
 from searches.services.blobs import blob_path
 from searches.services.cards import CardCell, CardPage
-from searches.services.exports import safe_cell
+from searches.services.exports import csv_lines
 
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -33,7 +32,8 @@ STYLES = ("site.css", "components.css", "tables.css", "cards.css")
 def card_file(page: CardPage, fmt: str) -> str:
     """Return the file of a format of ``MEDIA_TYPES``."""
     if fmt == "csv":
-        return _csv(page)
+        rows = map(cell_values, page.cells)
+        return "".join(csv_lines(COLUMNS, ([row[name] for name in COLUMNS] for row in rows)))
     if fmt == "json":
         return json.dumps(card_values(page), indent=2, ensure_ascii=False) + "\n"
     return card_html(page)
@@ -49,7 +49,7 @@ def card_html(page: CardPage) -> str:
         '<!doctype html>\n<html lang="en" data-theme="light"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>{_escaped(title)}</title><style>{styles}</style></head>"
+        f"<title>{escape(title)}</title><style>{styles}</style></head>"
         f'<body class="card-sheet">{body}</body></html>\n'
     )
 
@@ -120,16 +120,6 @@ def _total(total: Any) -> dict[str, Any] | None:
     return None if total is None else {"value": total.value, "high": total.high}
 
 
-def _csv(page: CardPage) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    for line in page.cells:
-        values = cell_values(line)
-        writer.writerow([safe_cell(values[name]) for name in COLUMNS])
-    return text.getvalue()
-
-
 def _style(name: str) -> str:
     return (Path(settings.BASE_DIR) / "static" / "css" / name).read_text(encoding="utf-8")
 
@@ -144,9 +134,3 @@ def _pictures(page: CardPage) -> dict[str, str]:
             data = base64.b64encode(path.read_bytes()).decode("ascii")
             found[sha256] = f"data:{media_type};base64,{data}"
     return found
-
-
-def _escaped(text: str) -> str:
-    from django.utils.html import escape
-
-    return str(escape(text))

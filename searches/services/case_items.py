@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from searches.models import Blob, CaseSample, FollowUpItem, ModalityCase
 from searches.services.case_pages import PART_WORDS, DrawLine, draw_lines
+from searches.services.case_transfers import fresh_counts
 from vlmlab.core.verdicts.case_draws import Part
 
 
@@ -27,8 +28,7 @@ class ItemOfCase:
     @property
     def fresh(self) -> tuple[int, int]:
         """Wrong answers and answers to fresh draws beside the input itself."""
-        stored = self.item.numbers.get("fresh") or {}
-        return int(stored.get("fails", 0)), int(stored.get("n", 0))
+        return fresh_counts(self.item)
 
 
 def items_of_cases(items: Sequence[FollowUpItem]) -> list[ItemOfCase]:

@@ -11,6 +11,7 @@ from searches.enums import FINAL_STATES, AnswerKind, FindingState, FollowUpName
 from searches.models import Blob, CaseSample, FollowUpItem, ModalityCase
 from searches.services.case_draws import NOT_ASKED, CaseInputs, unmeasured
 from searches.services.case_live import CASE_RELATIONS
+from searches.services.case_transfers import fresh_counts
 from searches.services.modality_inputs import as_boxes
 from searches.services.modality_run_pages import drawn
 from searches.services.suts import asking_of
@@ -94,8 +95,7 @@ class TransferLine:
     @property
     def fresh(self) -> tuple[int, int]:
         """Wrong answers and answers to fresh draws."""
-        stored = self.item.numbers.get("fresh") or {}
-        return int(stored.get("fails", 0)), int(stored.get("n", 0))
+        return fresh_counts(self.item)
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,12 @@ def matrix_of(items: Iterable[FollowUpItem]) -> TransferMatrix:
     return TransferMatrix(tuple(sources), tuple(targets), dict(cells), distinct_names(names))
 
 
+def fresh_counts(item: FollowUpItem) -> tuple[int, int]:
+    """Return wrong answers and answers to the fresh draws of an item, its own input left out."""
+    stored = item.numbers.get("fresh") or {}
+    return int(stored.get("fails", 0)), int(stored.get("n", 0))
+
+
 def _count(cell: TransferCell, item: FollowUpItem) -> None:
     if item.state == "ineligible":
         cell.ineligible += 1
@@ -117,9 +123,9 @@ def _count(cell: TransferCell, item: FollowUpItem) -> None:
         return
     cell.n += 1
     cell.fails += item.fails
-    fresh, random = item.numbers.get("fresh") or {}, (item.numbers.get("parts") or {}).get("random")
-    cell.fresh_fails += int(fresh.get("fails", 0))
-    cell.fresh_n += int(fresh.get("n", 0))
+    (fresh_fails, fresh_n), random = fresh_counts(item), (item.numbers.get("parts") or {}).get("random")
+    cell.fresh_fails += fresh_fails
+    cell.fresh_n += fresh_n
     if random in ("pass", "fail"):
         cell.random_n += 1
         cell.random_fails += random == "fail"

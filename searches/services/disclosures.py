@@ -1,7 +1,5 @@
 """A package for the maker of a system: what was confirmed, with pictures, prompts, answers and method."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from searches.models import Finding, FollowUpItem, ModalityCase, Note, Sample, S
 from searches.services.blobs import blob_path
 from searches.services.disclosure_readme import readme
 from searches.services.domain_store import find_domain
-from searches.services.exports import safe_cell
+from searches.services.exports import csv_lines
 from vlmlab import __version__
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.replies.version import READER_VERSION
@@ -281,11 +279,7 @@ def _finding_row(finding: Finding) -> tuple[Any, ...]:
 
 
 def _findings_csv(findings: Sequence[Finding]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(FINDING_COLUMNS)
-    writer.writerows([safe_cell(value) for value in _finding_row(one)] for one in findings)
-    return without_secrets(text.getvalue()).encode()
+    return without_secrets("".join(csv_lines(FINDING_COLUMNS, map(_finding_row, findings)))).encode()
 
 
 def _json(content: Any) -> bytes:

@@ -1,11 +1,9 @@
 """A regression as files: JSON for programs, CSV for spreadsheets, JUnit XML for CI."""
 
-import csv
-import io
 import json
 from typing import Any
 
-from searches.services.exports import safe_cell
+from searches.services.exports import csv_lines
 from searches.services.junit import junit_xml
 from searches.services.regressions import ModeLine, RegressionPage
 
@@ -20,7 +18,7 @@ COLUMNS = (
 def regression_file(page: RegressionPage, fmt: str) -> str:
     """Return the file of a format of ``MEDIA_TYPES``."""
     if fmt == "csv":
-        return _csv(page)
+        return "".join(csv_lines(COLUMNS, (_row(page, line) for line in page.modes)))
     if fmt == "json":
         return json.dumps(regression_values(page), indent=2, ensure_ascii=False) + "\n"
     return junit_xml(page)
@@ -73,12 +71,7 @@ def mode_values(page: RegressionPage, line: ModeLine) -> dict[str, Any]:
     }
 
 
-def _csv(page: RegressionPage) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    for line in page.modes:
-        values = mode_values(page, line)
-        values["concepts"] = "+".join(values["concepts"])
-        writer.writerow([safe_cell(values[name]) for name in COLUMNS])
-    return text.getvalue()
+def _row(page: RegressionPage, line: ModeLine) -> list[object]:
+    values = mode_values(page, line)
+    values["concepts"] = "+".join(values["concepts"])
+    return [values[name] for name in COLUMNS]
