@@ -19,9 +19,6 @@ Cell = tuple[str, ...]
 
 PAPER_STRATA: tuple[Stratum, ...] = ("sut", "scene_type", "regime")
 SEVERITY_STRATA: tuple[Stratum, ...] = ("operator", "severity")
-PAPER_CELLS = 48
-MOST_CASES = 200
-"""More than anybody judges well in one sitting."""
 
 
 class EmptyCellError(VlmLabError):
