@@ -5,7 +5,7 @@ request is kept in ``peer.requests``.
 
     with Peer({"/v1/chat/completions": completion}) as peer:
         peer.next(status(429, {"error": {"message": "slow down"}}, retry_after="2"))
-        endpoint = JsonEndpoint(base_url=f"{peer.url}/v1", policy=peer.policy, headers={}, timeout_s=5)
+        endpoint = JsonEndpoint(base_url=f"{peer.url}/v1", policy=peer.policy, headers={}, timeout_s=60)
 """
 
 import json

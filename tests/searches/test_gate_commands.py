@@ -1,8 +1,8 @@
 """``manage.py regress`` and ``card``: exit codes that CI can trust, files, and what is refused."""
 
 import json
+import os
 import signal
-import time
 from xml.etree import ElementTree
 
 import pytest
@@ -11,12 +11,13 @@ from django.core.management.base import SystemCheckError
 from django.db import OperationalError
 
 from searches.management.commands.regress import Command
-from searches.management.gate_work import AGAIN_SECONDS, time_limit
+from searches.management.gate_work import time_limit
 from searches.models import Campaign, FollowUpSource, SearchRun
 from searches.services.families import FamilyWish, create_family, read_pins
 from tests.searches.engine import CARELESS, FLAT, GO, STOP, as_new_process, scripted
 from tests.searches.follow_up_engine import suspects
 from tests.searches.gate_factory import make_envelope
+from tests.serve.labs import wait_until
 
 pytestmark = pytest.mark.django_db
 CAREFUL = CARELESS | {"rules": [{"answer_option": STOP}]}
@@ -131,7 +132,8 @@ def test_a_regression_can_be_queued_only(capsys):
     assert set(campaign.runs.values_list("state", flat=True)) == {"queued"}
 
 
-def test_a_time_limit_pauses_it_and_it_goes_on_where_it_was(capsys):
+def test_a_time_limit_pauses_it_and_it_goes_on_where_it_was(capsys, monkeypatch):
+    monkeypatch.setattr("searches.management.gate_work.AGAIN_SECONDS", 0.1)  # sooner than the work can end
     family = make_family()
     scripted("careful", **CAREFUL)
 
@@ -149,15 +151,17 @@ def test_a_time_limit_that_is_none_is_refused_before_anything_starts(limit):
     assert not Campaign.objects.exists()
 
 
-def test_an_interrupt_of_the_time_limit_before_and_after_the_work_breaks_nothing():
+def test_an_interrupt_of_the_time_limit_before_and_after_the_work_breaks_nothing(monkeypatch):
     seen, outside = [], signal.getsignal(signal.SIGINT)
+    kill, sent = os.kill, []
+    monkeypatch.setattr("searches.management.gate_work.AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr("searches.management.gate_work.os.kill", lambda *to: (kill(*to), sent.append(1)))
     with time_limit(0.001):
-        time.sleep(0.05)  # nothing takes it here
+        wait_until(lambda: sent, "it is over")  # nothing takes it here
         before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
-        time.sleep(AGAIN_SECONDS + 0.1)
+        wait_until(lambda: seen, "the interrupt comes again")
         signal.signal(signal.SIGINT, before)
 
-    assert seen
     assert signal.getsignal(signal.SIGINT) is outside  # a shell may have started the tests without it
 
 

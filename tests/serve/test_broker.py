@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.serve.labs import PATIENCE_SECONDS
 from vlmlab.core.errors import ConfigError
 from vlmlab.serve.broker import (
     bundled_program,
@@ -102,14 +103,14 @@ def test_the_bundled_server_answers_on_its_socket(tmp_path_factory):
         answer = _ping(folder / "s")
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(PATIENCE_SECONDS)
 
     assert answer == b"+PONG\r\n"
     assert server.returncode == 0
 
 
 def _ping(path):
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         with socket.socket(socket.AF_UNIX) as client:
             try:
@@ -131,11 +132,11 @@ def test_what_is_no_address_of_a_broker_is_refused(url):
 
 
 def test_a_broker_that_does_not_listen_is_told_with_its_place():
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
+    with socket.socket() as deaf:  # it holds the port, so that nobody else listens there meanwhile
+        deaf.bind(("127.0.0.1", 0))
+        port = deaf.getsockname()[1]
 
-    sentence = silent_broker(f"redis://:secret@127.0.0.1:{port}/0")
+        sentence = silent_broker(f"redis://:secret@127.0.0.1:{port}/0")
 
     assert sentence is not None
     assert f"127.0.0.1:{port} does not answer" in sentence

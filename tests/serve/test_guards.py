@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -96,6 +97,25 @@ def test_a_taken_port_is_told_with_who_holds_it_and_which_to_try():
         assert f"(process {os.getpid()})" in caught.value.message
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_a_file_that_is_closed_meanwhile_hides_no_holder(monkeypatch):
+    real, closed = Path.readlink, set()
+
+    def readlink(path):
+        if path.parent not in closed:
+            closed.add(path.parent)
+            raise FileNotFoundError(path)
+        return real(path)
+
+    monkeypatch.setattr(Path, "readlink", readlink)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        holder = port_holder(listener.getsockname()[1])
+
+    assert holder is not None
+    assert f"(process {os.getpid()})" in holder
+
+
 def test_an_address_of_another_machine_is_told_as_such():
     with pytest.raises(VlmLabError, match=r"cannot listen on 192\.0\.2\.1"):
         open_port("192.0.2.1", 8000)
@@ -117,10 +137,9 @@ def test_a_free_port_is_opened_and_freed_again():
 
 def test_nobody_holds_a_free_port():
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        probe.bind(("127.0.0.1", 0))  # held, so that nobody else listens there meanwhile
 
-    assert port_holder(port) is None
+        assert port_holder(probe.getsockname()[1]) is None
 
 
 def test_the_address_of_a_lab_is_told_only_while_it_runs(tmp_path):

@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 import pytest
 
-from tests.serve.labs import ROOT, children_of, clean_environment, is_alive, wait_until
+from tests.serve.labs import PATIENCE_SECONDS, ROOT, children_of, clean_environment, is_alive, wait_until
 from vlmlab.serve.plan import PLAN_VARIABLE, Part, Plan
 from vlmlab.serve.supervisor import Running, Supervisor
 
@@ -52,7 +52,7 @@ def test_a_part_that_dies_is_started_again_and_said_so(supervise, tmp_path):
     first = next(iter(children_of(supervisor.pid)))
 
     os.kill(first, signal.SIGKILL)
-    wait_until(lambda: set(children_of(supervisor.pid)) - {first}, "it runs again", 10)
+    wait_until(lambda: set(children_of(supervisor.pid)) - {first}, "it runs again")
 
     assert "“worker” was ended by signal SIGKILL" in (tmp_path / "log").read_text("utf-8")
 
@@ -65,7 +65,7 @@ def test_a_killed_supervisor_leaves_no_orphans(supervise):
     supervisor.kill()
     supervisor.wait()
 
-    wait_until(lambda: not any(map(is_alive, children)), "the parts end", 10)
+    wait_until(lambda: not any(map(is_alive, children)), "the parts end")
 
 
 def test_ctrl_c_stops_everything_and_ends_with_status_0(supervise):
@@ -75,7 +75,7 @@ def test_ctrl_c_stops_everything_and_ends_with_status_0(supervise):
 
     supervisor.send_signal(signal.SIGINT)
 
-    assert supervisor.wait(10) == 0
+    assert supervisor.wait(PATIENCE_SECONDS) == 0
     assert not any(map(is_alive, children))
 
 
@@ -86,32 +86,32 @@ def test_a_part_that_does_not_listen_is_killed_when_its_time_is_over(supervise, 
 
     supervisor.send_signal(signal.SIGTERM)
 
-    assert supervisor.wait(10) == 0
-    assert 0.4 < time.monotonic() - began < 5
+    assert supervisor.wait(PATIENCE_SECONDS) == 0
+    assert time.monotonic() - began > 0.4
 
 
 def test_a_second_ctrl_c_ends_the_patience(supervise, tmp_path):
-    supervisor = supervise(Part("worker", STUBBORN, grace_seconds=60.0))
+    supervisor = supervise(Part("worker", STUBBORN, grace_seconds=600.0))
     wait_until(lambda: "deaf" in (tmp_path / "log").read_text("utf-8"), "the part ignores the signal")
 
     supervisor.send_signal(signal.SIGINT)
     wait_until(lambda: "Stopping" in (tmp_path / "log").read_text("utf-8"), "it stops")
     supervisor.send_signal(signal.SIGINT)
 
-    assert supervisor.wait(10) == 0
+    assert supervisor.wait(PATIENCE_SECONDS) == 0
 
 
 def test_a_part_that_runs_once_marks_that_it_ended_well(supervise, tmp_path):
     supervise(Part("sample data", (sys.executable, "-c", ""), is_once=True, done_file=str(tmp_path / "done")))
 
-    wait_until((tmp_path / "done").exists, "it is marked", 10)
+    wait_until((tmp_path / "done").exists, "it is marked")
 
 
 def test_a_part_that_runs_once_and_fails_is_not_marked_and_said_so(supervise, tmp_path):
     command = (sys.executable, "-c", "raise SystemExit(3)")
     supervise(Part("sample data", command, is_once=True, done_file=str(tmp_path / "done")))
 
-    wait_until(lambda: "ended with status 3" in (tmp_path / "log").read_text("utf-8"), "it is said", 10)
+    wait_until(lambda: "ended with status 3" in (tmp_path / "log").read_text("utf-8"), "it is said")
     assert not (tmp_path / "done").exists()
 
 

@@ -14,7 +14,15 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 import pytest
 
 from searches.management.commands.up import default_renderers
-from tests.serve.labs import ROOT, children_of, is_alive, lab_environment, start_lab, wait_until
+from tests.serve.labs import (
+    PATIENCE_SECONDS,
+    ROOT,
+    children_of,
+    is_alive,
+    lab_environment,
+    start_lab,
+    wait_until,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX processes")]
 
@@ -42,7 +50,7 @@ class Browser:
             token = next(cookie.value for cookie in self.cookies if cookie.name == "csrftoken")
             data = urlencode({**form, "csrfmiddlewaretoken": token}).encode()
         try:
-            return self.opener.open(Request(url, data), timeout=30)
+            return self.opener.open(Request(url, data), timeout=PATIENCE_SECONDS)
         except HTTPError as error:
             return error
 
@@ -74,7 +82,7 @@ def up(folder, *arguments, **environment):
         env=lab_environment(folder) | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 
@@ -102,7 +110,7 @@ def test_wrong_passwords_lock_out_in_every_process(lab):
         env=lab_environment(lab.folder) | {"DJANGO_SETTINGS_MODULE": "vlmlab.settings"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
 
@@ -127,7 +135,7 @@ def test_a_killed_worker_is_started_again(lab):
 
     os.kill(worker, signal.SIGKILL)
 
-    wait_until(lambda: lab.part("celery") not in {0, worker}, "another worker runs", 20)
+    wait_until(lambda: lab.part("celery") not in {0, worker}, "another worker runs")
 
 
 def test_a_second_start_on_the_same_folder_is_refused(lab):
@@ -197,7 +205,7 @@ def test_a_killed_lab_leaves_no_process_behind_and_can_be_started_again(second_f
 
     lab.process.kill()
     lab.process.wait()
-    wait_until(lambda: not any(map(is_alive, children)), "all parts end", 25)
+    wait_until(lambda: not any(map(is_alive, children)), "all parts end")
     again = start_lab(second_folder, lab.port)
 
     assert again.stop() == 0

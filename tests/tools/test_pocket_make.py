@@ -29,7 +29,7 @@ def made(tmp_path):
             env={**os.environ, "PYTHON": str(stub), "FAILS_AT": fails_at},
             check=False,
             capture_output=True,
-            timeout=60,
+            timeout=240,
         )
         return outcome.returncode, (tmp_path / "calls.txt").read_text().splitlines()
 

@@ -148,6 +148,13 @@ def _listening_inodes(port: int) -> set[str]:
 
 def _holds(folder: Path, sockets: set[str]) -> bool:
     try:
-        return any(str(entry.readlink()) in sockets for entry in (folder / "fd").iterdir())
+        return any(_target(entry) in sockets for entry in (folder / "fd").iterdir())
     except OSError:
         return False
+
+
+def _target(entry: Path) -> str:
+    try:
+        return str(entry.readlink())
+    except OSError:  # closed since it was listed
+        return ""

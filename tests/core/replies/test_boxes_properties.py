@@ -294,10 +294,10 @@ def _seconds(text):
 def test_parse_boxes_takes_time_in_proportion_to_the_text(unit):
     texts = [(unit * size)[:size] for size in (2_500, 40_000)]
 
-    short, long = (_seconds(text) for text in texts)
+    short, long = (min(_seconds(text) for _ in range(3)) for text in texts)
 
     # Sixteen times the text; a reader that looks back would need 256 times as long.
-    assert long < 64 * short + 0.2
+    assert long < 64 * short + 1.0
 
 
 @pytest.mark.parametrize("unit", HOSTILE)

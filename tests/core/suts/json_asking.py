@@ -15,7 +15,7 @@ GOOD = status(200, {"answer": 42})
 
 def endpoint(peer: Peer, **values) -> JsonEndpoint:
     settings = {
-        "base_url": f"{peer.url}/v1", "headers": {"Authorization": f"Bearer {KEY}"}, "timeout_s": 5.0,
+        "base_url": f"{peer.url}/v1", "headers": {"Authorization": f"Bearer {KEY}"}, "timeout_s": 60.0,
         "policy": peer.policy, **values,
     }  # fmt: skip
     return JsonEndpoint(**settings)

@@ -123,7 +123,7 @@ def test_steps_get_what_is_left_of_the_call():
 def test_a_refused_name_becomes_a_failure_that_is_not_tried_again():
     connections = Connections()
     endpoint = JsonEndpoint(
-        base_url="https://rebound.example.com/v1", headers={}, timeout_s=5, policy=NetworkPolicy(),
+        base_url="https://rebound.example.com/v1", headers={}, timeout_s=60, policy=NetworkPolicy(),
         resolver=lambda _host, _port: ["127.0.0.1"], connector=connections,
     )  # fmt: skip
 
@@ -140,7 +140,7 @@ def test_an_unknown_name_is_a_connection_failure():
         raise OSError("Name or service not known")
 
     endpoint = JsonEndpoint(
-        base_url="https://nowhere.example.com", headers={}, timeout_s=5, policy=NetworkPolicy(),
+        base_url="https://nowhere.example.com", headers={}, timeout_s=60, policy=NetworkPolicy(),
         resolver=unknown, connector=Connections(),
     )  # fmt: skip
 

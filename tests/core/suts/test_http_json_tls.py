@@ -54,7 +54,7 @@ def tls_peer(tmp_path):
 
 def over_tls(peer: Peer, host: str, client: ssl.SSLContext | None) -> JsonEndpoint:
     return JsonEndpoint(
-        base_url=f"https://{host}:{peer.port}/v1", headers={}, timeout_s=5,
+        base_url=f"https://{host}:{peer.port}/v1", headers={}, timeout_s=60,
         policy=NetworkPolicy((AllowedNetwork(ipaddress.ip_network("127.0.0.1"), peer.port, peer.port),)),
         resolver=lambda _host, _port: ["127.0.0.1"], ssl_context=client,
     )  # fmt: skip
@@ -72,7 +72,7 @@ def test_tls_and_host_see_the_name_while_the_checked_address_is_connected_to(tls
 
 def test_close_wakes_a_thread_that_waits_for_an_answer_over_tls(tls_peer):
     peer, client, _names = tls_peer
-    peer.next(slow(30, GOOD))
+    peer.next(slow(600, GOOD))
     remote, failures = over_tls(peer, "model.example.com", client), []
 
     def ask():
@@ -86,7 +86,7 @@ def test_close_wakes_a_thread_that_waits_for_an_answer_over_tls(tls_peer):
     while not peer.requests:
         time.sleep(0.005)
     remote.close()
-    asking.join(3)
+    asking.join(120)
 
     assert failures == ["connection"]
 

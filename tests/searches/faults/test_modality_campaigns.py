@@ -13,7 +13,7 @@ from searches.models import CachedReply, Campaign, SearchRun, User, WordTableRec
 from searches.services.datasets import delete_dataset
 from searches.services.word_table_review import delete_word_table
 from tests.searches.engine import as_new_process
-from tests.searches.faults.lab import wait_for
+from tests.searches.faults.lab import PATIENCE_SECONDS, wait_for
 from tests.searches.modality_engine import (
     advance_all,
     breaks_now_and_then,
@@ -41,7 +41,7 @@ def campaign(lab):
 
 
 def finish(campaign) -> None:
-    wait_for(lambda: not campaign.runs.exclude(state__in=FINAL_STATES).exists(), seconds=60)
+    wait_for(lambda: not campaign.runs.exclude(state__in=FINAL_STATES).exists())
 
 
 def test_a_killed_worker_changes_nothing_in_a_campaign(lab, campaign):
@@ -80,7 +80,7 @@ class UnderWay:
         self._delete, self._began = delete, threading.Event()
         self._thread = threading.Thread(target=self._work)
         self._thread.start()
-        assert self._began.wait(20)
+        assert self._began.wait(PATIENCE_SECONDS)
 
     def _work(self) -> None:
         try:

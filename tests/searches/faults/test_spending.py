@@ -11,7 +11,8 @@ from .lab import Lab, wait_for
 CAP = 0.5
 
 
-def test_two_workers_on_one_system_never_pass_its_limit(lab: Lab):
+def test_two_workers_on_one_system_never_pass_its_limit(lab: Lab, settings):
+    settings.LEASE_SECONDS = 600  # a worker that is only slow keeps its run
     sut = scripted(price_usd=0.01, spend_cap_usd=CAP, latency_ms=5)
     runs = [start_run(sut, run_seed=seed, inference_budget=60).pk for seed in (1, 2)]
 

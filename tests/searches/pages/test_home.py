@@ -124,8 +124,10 @@ def test_the_overview_offers_a_reviewer_nothing_they_may_not_do():
     assert ("/runs/new/" in page, "/suts/new/" in page) == (False, False)
 
 
-def test_the_overview_says_what_each_system_cost_lately_and_which_prices_are_missing():
-    today = timezone.now().astimezone(UTC).date()
+def test_the_overview_says_what_each_system_cost_lately_and_which_prices_are_missing(monkeypatch):
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)  # no midnight passes meanwhile
+    today = now.astimezone(UTC).date()
     dear, cheap = make_sut("dear", name="Dear"), make_sut("cheap", name="Cheap")
     free = make_sut("own-server", name="Own server", kind="openai_chat", params={"model": "m"})
     for sut, days_ago, cost in (

@@ -297,7 +297,8 @@ def test_the_estimate_warns_of_a_system_whose_boxes_nobody_has_checked(sut, data
     assert f"{sut.name} is not calibrated: nobody has checked yet that its boxes are read rightly." in page
 
 
-def test_a_form_that_is_sent_twice_starts_one_campaign(sut, dataset):
+def test_a_form_that_is_sent_twice_starts_one_campaign(sut, dataset, monkeypatch):
+    monkeypatch.setattr("searches.services.modality_campaigns.SENT_TWICE_WITHIN", timedelta(hours=1))
     browser = browser_of(Role.RESEARCHER)
 
     answers = [browser.post(NEW, posted(sut, dataset)) for _ in range(2)]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from pathlib import Path
+import subprocess
 
 import pytest
 import yaml
@@ -36,6 +36,7 @@ from searches.services.pdf import chromium_path, print_to_pdf
 from searches.services.scene_flags import flag_sample
 from tests.factories import make_finding, make_run, make_sut, make_trial
 from tests.searches.gate_factory import CELLS, make_card, make_confirmed, make_envelope
+from tests.serve.labs import is_alive, wait_until
 from vlmlab.core.errors import VlmLabError
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.verdicts.queries import block_of
@@ -316,13 +317,20 @@ def test_a_flagged_scene_is_in_no_count_of_a_card():
 
 def test_a_browser_that_hangs_is_ended_with_all_that_it_started(tmp_path, settings, monkeypatch):
     browser, started = tmp_path / "browser", tmp_path / "started"
-    browser.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {started}\nwait\n")
+    browser.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {started}\nwait\n")
     browser.chmod(0o755)
     settings.CHROMIUM = str(browser)
-    monkeypatch.setattr(pdf, "SECONDS", 1.0)
+    monkeypatch.setattr(pdf, "SECONDS", 0.1)
+    popen = subprocess.Popen
+
+    def start(*command, **options):
+        process = popen(*command, **options)
+        wait_until(lambda: started.exists() and started.read_text().endswith("\n"), "it starts its own")
+        return process
+
+    monkeypatch.setattr(pdf.subprocess, "Popen", start)
 
     with pytest.raises(VlmLabError, match="printed nothing"):
         print_to_pdf("<p>A card</p>")
 
-    child = Path("/proc", started.read_text().strip(), "stat")
-    assert not child.exists() or child.read_text().split()[2] == "Z"
+    wait_until(lambda: not is_alive(int(started.read_text())), "all that it started ends")

@@ -18,6 +18,8 @@ from tests.factories import make_finding, make_run, make_trial
 from tests.searches.engine import scripted
 from tests.searches.follow_up_engine import suspects
 
+PATIENCE_SECONDS = 120.0
+
 pytestmark = [
     pytest.mark.postgres,
     pytest.mark.django_db(transaction=True),
@@ -43,7 +45,8 @@ def at_once(*actions: Callable[[], None]) -> list[str]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_SECONDS)
+    assert not any(thread.is_alive() for thread in threads)
     return wrong
 
 
@@ -53,7 +56,7 @@ def ending(run: SearchRun, meeting: threading.Barrier, *, after: float = 0.0) ->
     def end() -> None:
         with transaction.atomic():
             SearchRun.objects.filter(pk=run.pk).update(state=RunState.SUCCEEDED)
-            meeting.wait(10)
+            meeting.wait(PATIENCE_SECONDS)
             time.sleep(after)
             run_ended(run.pk)
 
@@ -84,7 +87,7 @@ def test_a_follow_up_that_is_ended_while_a_run_of_it_ends_is_ended():
     meeting = threading.Barrier(2)
 
     def cancel() -> None:
-        meeting.wait(10)
+        meeting.wait(PATIENCE_SECONDS)
         cancel_follow_up(made, by=None)
 
     assert at_once(ending(second, meeting, after=0.5), cancel) == []

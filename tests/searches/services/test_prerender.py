@@ -51,6 +51,13 @@ class SlowSource:
         return self.kept[concepts, seed]
 
 
+@pytest.fixture(autouse=True)
+def no_renderers_are_remembered():
+    farm.forget_renderers()
+    yield
+    farm.forget_renderers()
+
+
 @pytest.fixture
 def source(monkeypatch):
     made = SlowSource()
@@ -80,7 +87,6 @@ def draw_all():
 
 
 def test_nothing_is_shared_where_nobody_draws_ahead(source):
-    farm.forget_renderers()
     assert advance(start_run()) == SliceEnd.TIME_UP
     assert not render_jobs().exists()
 
@@ -309,8 +315,8 @@ def test_a_database_that_is_away_while_wishes_are_withdrawn_changes_no_end(
     assert end == SliceEnd.FINISHED
 
 
-def test_renderers_are_counted_among_the_workers_that_report(settings):
-    farm.forget_renderers()
+def test_renderers_are_counted_among_the_workers_that_report(monkeypatch):
+    monkeypatch.setattr(farm, "WORKERS_KNOWN_SECONDS", 3600.0)
     assert farm.renderers() == 0
     now = timezone.now()
     WorkerHeartbeat.objects.create(owner="a", host="h", pid=1, queues=["render"], started_at=now, seen_at=now)

@@ -1,6 +1,6 @@
 """A limit of money is never passed: it is checked before anything is sent, also when runs share it."""
 
-from datetime import UTC
+from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
@@ -276,10 +276,12 @@ def test_nothing_is_sent_under_a_limit_that_an_unknown_price_cannot_keep():
         check_may_spend(limited, calls=1)
 
 
-def test_calls_are_counted_by_system_and_day():
+def test_calls_are_counted_by_system_and_day(monkeypatch):
     sut = make_sut()
     answer = SutReply("A", input_tokens=100, output_tokens=7, cost_usd=0.02, latency_ms=300.0)
 
+    noon = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    monkeypatch.setattr(timezone, "now", lambda: noon)
     count_calls(sut.pk, [answer, SutReply("", "other", call_error="It is down.")])
     count_calls(sut.pk, [answer])
 
@@ -289,7 +291,7 @@ def test_calls_are_counted_by_system_and_day():
     assert sut.last_error == "It is down."
     assert sut.last_error_at <= sut.last_answer_at
     day = SpendDay.objects.get()
-    assert day.day == timezone.now().astimezone(UTC).date()
+    assert day.day == noon.date()
     assert (day.n_calls, day.n_call_errors, day.input_tokens, day.output_tokens) == (3, 1, 200, 14)
     assert day.cost_usd == pytest.approx(0.04)
 

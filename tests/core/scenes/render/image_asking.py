@@ -26,7 +26,7 @@ class Clock:
 def settings_at(peer, **values):
     return ImageApiParams(
         **{
-            "provider": "openai", "model": openai.MODEL, "base_url": f"{peer.url}/v1", "timeout_s": 5,
+            "provider": "openai", "model": openai.MODEL, "base_url": f"{peer.url}/v1", "timeout_s": 60,
             "price_usd_per_picture": 0.04, **values,
         }
     )  # fmt: skip

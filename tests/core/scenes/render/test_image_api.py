@@ -121,7 +121,7 @@ def test_tokens_are_counted_where_no_price_of_a_picture_is_known(source_at):
 
 
 def test_gemini_draws_through_the_same_source():
-    params = ImageApiParams(provider="gemini", model=gemini.MODEL, sends_seed=True, timeout_s=5)
+    params = ImageApiParams(provider="gemini", model=gemini.MODEL, sends_seed=True, timeout_s=60)
     with gemini.gemini_images_peer() as peer:
         context = BackendContext(network=peer.policy, api_key=GEMINI_KEY)
         provider = GeminiImages(params, context, base_url=peer.url)

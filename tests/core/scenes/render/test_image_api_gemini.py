@@ -22,7 +22,7 @@ PNG = drawn("red", (40, 30))
 
 
 def settings_of(**values):
-    return ImageApiParams(**{"provider": "gemini", "model": peers.MODEL, "timeout_s": 5, **values})
+    return ImageApiParams(**{"provider": "gemini", "model": peers.MODEL, "timeout_s": 60, **values})
 
 
 def provider_at(peer, *, key=KEY, **values):
@@ -118,7 +118,6 @@ def test_a_blocked_prompt_or_picture_is_a_refusal_that_says_why(peer, behaviour,
         (raw(b"[" * 100_000), "not_json", False),
         (redirect("https://elsewhere.example.com/"), "address", False),
         (dropped(20, peers.picture_of(PNG)), "connection", True),
-        (slow(5, peers.picture_of(PNG)), "timeout", True),
         (status(200, content({"inlineData": {"mimeType": "image/png", "data": "!!"}})), "not_json", False),
         (status(200, content({"inlineData": {"data": "QUJD" * 30 + "Q"}})), "not_json", False),
         (raw(b"x" * 16_100_000), "too_large", False),
@@ -127,9 +126,17 @@ def test_a_blocked_prompt_or_picture_is_a_refusal_that_says_why(peer, behaviour,
 def test_every_other_answer_without_a_picture_has_its_kind_and_no_key(peer, behaviour, kind, is_retryable):
     peer.next(behaviour)
 
-    failure = failure_of(provider_at(peer, timeout_s=1.0))
+    failure = failure_of(provider_at(peer))
 
     assert (failure.kind, failure.is_retryable, KEY in failure.message) == (kind, is_retryable, False)
+
+
+def test_a_picture_that_comes_too_late_is_a_timeout(peer):
+    peer.next(slow(600, peers.picture_of(PNG)))
+
+    failure = failure_of(provider_at(peer, timeout_s=1.0))
+
+    assert (failure.kind, failure.is_retryable, KEY in failure.message) == ("timeout", True, False)
 
 
 def test_a_draft_of_a_thinking_model_is_no_answer(peer):

@@ -24,7 +24,13 @@ PNG = drawn("red", (40, 30))
 
 def settings_at(peer, **values):
     return ImageApiParams(
-        **{"provider": "openai", "model": peers.MODEL, "base_url": f"{peer.url}/v1", "timeout_s": 5, **values}
+        **{
+            "provider": "openai",
+            "model": peers.MODEL,
+            "base_url": f"{peer.url}/v1",
+            "timeout_s": 60,
+            **values,
+        }
     )
 
 

@@ -16,7 +16,7 @@ CHAIR = ("wheelchair_pedestrian", "weather_hard_rain")
 
 
 def carla_source(*, cache_dir=None, **changes):
-    params = CarlaParams(**{"map": "crossing", "settle_ticks": 5, "timeout_s": 5, **changes})
+    params = CarlaParams(**{"map": "crossing", "settle_ticks": 5, "timeout_s": 60, **changes})
     context = BackendContext(network=NETWORK, cache_dir=cache_dir)
     return make_carla_source(DRIVING, params, context, width=WIDTH, height=HEIGHT)
 

@@ -110,7 +110,7 @@ def test_newer_frame_means_that_the_wanted_one_never_comes():
 def test_order_to_stop_ends_between_attempts_and_each_gives_a_sign_of_life(server):
     server.collides = {one for one in server.blueprints if one.startswith("walker.")}
     signs = []
-    params = CarlaParams(map="crossing", settle_ticks=5, timeout_s=5)
+    params = CarlaParams(map="crossing", settle_ticks=5, timeout_s=60)
     context = BackendContext(
         network=NETWORK, should_stop=lambda: len(signs) > 3, on_progress=lambda: signs.append("alive")
     )

@@ -32,7 +32,7 @@ def scene_of(*ids, seed=3):
 
 def drive(scene, brake):
     session = CarlaSession(
-        CarlaParams(map="crossing", settle_ticks=5, timeout_s=5), policy_of(["127.0.0.1:2000"])
+        CarlaParams(map="crossing", settle_ticks=5, timeout_s=60), policy_of(["127.0.0.1:2000"])
     )
     session.roads("Town01")
     return session.drive(scene.sampled, scene.plan, Drive(6.7, brake))
