@@ -2,12 +2,12 @@
 
 import os
 import shutil
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from tests.e2e.visitor import PATIENCE_MS, Visitor
 from tests.factories import make_user
 from vlmlab.web.roles import Role
 
@@ -38,33 +38,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-@dataclass
-class Visitor:
-    """A signed-in person's browser tab that remembers everything that went wrong."""
-
-    page: Any
-    base: str
-    problems: list[str] = field(default_factory=list)
-
-    def open(self, path: str) -> int:
-        """Open a page, wait until it stands still, and return its status."""
-        answer = self.page.goto(self.base + path, wait_until="load")
-        self.page.wait_for_timeout(60)
-        self.note_violations(path)
-        return int(answer.status)
-
-    def note_violations(self, where: str) -> None:
-        """Keep what the security policy blocked on the page that is open."""
-        found = self.page.evaluate("window.violations ?? []")
-        self.problems += [f"{where}: blocked {one}" for one in found]
-        self.page.evaluate("window.violations = []")
-
-    @property
-    def overflow(self) -> int:
-        """How many pixels the page is wider than the window."""
-        return int(self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
-
-
 @pytest.fixture(scope="session")
 def chromium():
     sync_api = pytest.importorskip("playwright.sync_api")
@@ -72,7 +45,9 @@ def chromium():
     if binary is None:
         pytest.skip("no Chromium on this machine; set VLMLAB_CHROMIUM to one")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=binary, args=list(ARGUMENTS))
+        browser = playwright.chromium.launch(
+            executable_path=binary, args=list(ARGUMENTS), timeout=PATIENCE_MS
+        )
         yield browser
         browser.close()
 
@@ -92,6 +67,7 @@ def visit(chromium, live_server, transactional_db):
             reduced_motion="reduce",
         )
         contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
         if role is not None:
             client = Client()
             client.force_login(make_user(role))

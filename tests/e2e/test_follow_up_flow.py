@@ -1,5 +1,7 @@
 """From suspect to finding in a browser: a search finds, fresh scenes confirm, a person flags and notes."""
 
+import re
+
 import pytest
 
 from searches.enums import FOLLOW_UP_METHOD, FindingState
@@ -44,28 +46,28 @@ def test_what_a_search_suspects_is_confirmed_on_fresh_scenes_flagged_and_noted(v
     page.wait_for_url("**/follow-ups/new/*")
     page.fill("#id_max_samples", "60")
     page.locator("#id_max_samples").dispatch_event("change")
-    page.get_by_text("At most: 60 scenes a set").wait_for(timeout=10_000)
+    page.get_by_text("At most: 60 scenes a set").wait_for()
     visitor.note_violations("form")
     page.get_by_role("button", name="Start confirming").click()
-    page.wait_for_url("**/follow-ups/*/")
+    page.wait_for_url(re.compile(r"/follow-ups/\d+/$"))
 
     follow_up = SearchRun.objects.get(campaign__method=FOLLOW_UP_METHOD)
     ends = [advance(follow_up, slice_seconds=0.0)]
-    page.locator("[data-plot][data-drawn]").wait_for(timeout=20_000)
+    page.locator("[data-plot][data-drawn]").wait_for()
     visitor.note_violations("while it works")
-    page.goto("about:blank")  # no polls beside so many writes: SQLite in memory locks whole tables
+    page.goto("about:blank")  # the page would come again by itself, across the visit below
     while ends[-1] != SliceEnd.FINISHED and len(ends) < 200:
         ends.append(advance(follow_up, slice_seconds=0.0))
     visitor.open(f"/follow-ups/{follow_up.campaign_id}/")
-    page.locator(".badge.done").wait_for(timeout=15_000)
-    page.locator("[data-plot][data-drawn]").wait_for(timeout=20_000)
+    page.locator(".badge.done").wait_for()
+    page.locator("[data-plot][data-drawn]").wait_for()
 
     confirmed = Finding.objects.filter(run=run, state=FindingState.CONFIRMED).order_by("-log_e_value").first()
     assert confirmed is not None
     assert "confirmed" in page.locator(".result-sentence").inner_text()
 
     visitor.open(f"/findings/{confirmed.pk}/")
-    page.locator("[data-plot][data-drawn]").wait_for(timeout=20_000)
+    page.locator("[data-plot][data-drawn]").wait_for()
     state = page.locator(".title-row .state").inner_text()
     fresh = page.locator(".trail li").nth(1).inner_text()
     page.get_by_text("Flag this scene").click()

@@ -32,7 +32,7 @@ def test_a_campaign_is_started_watched_to_its_end_and_its_profile_appears(visit,
     page.get_by_role("link", name="New modality search").first.click()
     page.wait_for_url(f"**{NEW}")
     page.get_by_label("Dataset").select_option("seeds")
-    page.locator("#modality-seeds").get_by_text("field").wait_for(timeout=10_000)  # the strata follow
+    page.locator("#modality-seeds").get_by_text("field").wait_for()  # the strata follow
     page.locator("input[name=regimes][value=text]").uncheck()
     page.locator("input[name=regimes][value=joint]").uncheck()
     page.get_by_label("Inference budget").fill("6")
@@ -40,17 +40,18 @@ def test_a_campaign_is_started_watched_to_its_end_and_its_profile_appears(visit,
     page.get_by_text("Leave operators out").click()
     for name in small_config().excluded_operators:
         page.locator(f"input[name=excluded_operators][value={name}]").check()
-    page.locator("#estimate").get_by_text("--budget 6").wait_for(state="attached", timeout=10_000)
+    page.locator("#estimate").get_by_text("--budget 6").wait_for(state="attached")
     page.get_by_role("button", name="Start the campaign").dblclick()
     page.wait_for_url(CAMPAIGN)
     campaign = Campaign.objects.get()  # a double click starts one
 
-    assert page.locator("#modality-progress").get_by_text("0 of 2 runs").count() == 1
+    page.locator("#modality-progress").get_by_text("0 of 2 runs").wait_for()
     first, second = campaign.runs.order_by("pk")
     advance(first)
-    page.locator("#modality-progress").get_by_text("1 of 2 runs").wait_for(timeout=15_000)
+    page.locator("#modality-progress").get_by_text("1 of 2 runs").wait_for()
     advance(second)
-    page.locator("#modality-progress").wait_for(state="detached", timeout=15_000)  # the page came again
+    page.locator("#modality-progress").wait_for(state="detached")  # the page came again
+    page.locator("[data-plot=attack-success]").wait_for()
     visitor.note_violations("after the end")
 
     assert set(campaign.runs.values_list("state", flat=True)) == {RunState.SUCCEEDED}
@@ -74,7 +75,7 @@ def test_the_dialog_names_what_is_kept_before_a_campaign_is_ended(visit, transac
 
     assert "Everything that was answered is kept" in text
     assert set(Campaign.objects.get().runs.values_list("state", flat=True)) == {RunState.CANCELLED}
-    assert page.get_by_role("button", name="Resume 6 runs").count() == 1
+    page.get_by_role("button", name="Resume 6 runs").wait_for()
     assert visitor.problems == []
 
 

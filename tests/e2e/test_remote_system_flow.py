@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import re
 from functools import lru_cache
 
 import pytest
@@ -87,9 +88,9 @@ def test_a_remote_system_is_registered_calibrated_tried_compared_and_held_by_its
     page.get_by_role("link", name="A calibration").click()
     page.wait_for_url("**/calibrations/?job=*")
     work()
-    page.get_by_role("link", name="Look at the 20 pictures").click(timeout=10_000)
+    page.get_by_role("link", name="Look at the 20 pictures").click()
     page.wait_for_url("**/calibrations/*/")
-    page.locator("[data-plot][data-drawn]").wait_for(timeout=20_000)
+    page.locator("[data-plot][data-drawn]").wait_for()
     visitor.note_violations("calibration")
 
     found = Calibration.objects.get()
@@ -101,7 +102,7 @@ def test_a_remote_system_is_registered_calibrated_tried_compared_and_held_by_its
     page.get_by_role("button", name="Ask the system").click()
     page.wait_for_url("**/try/?job=*")
     work()
-    page.locator("#answer svg rect.bx").wait_for(timeout=10_000)
+    page.locator("#answer svg rect.bx").wait_for()
     visitor.note_violations("try")
 
     assert page.locator("#answer .badge.done").inner_text() == "Boxes"
@@ -112,7 +113,7 @@ def test_a_remote_system_is_registered_calibrated_tried_compared_and_held_by_its
     page.get_by_role("button", name="Ask them all").click()
     page.wait_for_url("**/suts/compare/?group=*")
     work()
-    page.get_by_text("They agree").wait_for(timeout=10_000)
+    page.get_by_text("They agree").wait_for()
     visitor.note_violations("comparison")
 
     assert page.locator(".columns svg rect.bx").count() == 2
@@ -139,10 +140,10 @@ def test_a_run_that_its_limit_pauses_goes_on_once_the_limit_is_raised(visit, tra
     }.items():
         page.fill(f"#id_{name}", text)
     page.get_by_role("button", name="Start search").click()
-    page.wait_for_url("**/runs/*/")
+    page.wait_for_url(re.compile(r"/runs/\d+/$"))
     run = SearchRun.objects.get()
     end = advance(run)
-    page.locator("#limit").wait_for(timeout=10_000)
+    page.locator("#limit").wait_for()
     visitor.note_violations("limit")
 
     assert (end, run.state, run.n_calls, run.spend_usd) == (
@@ -160,7 +161,7 @@ def test_a_run_that_its_limit_pauses_goes_on_once_the_limit_is_raised(visit, tra
     page.get_by_role("button", name="Set the limit and resume").click()
     page.get_by_text("The new limit holds").wait_for()
     end = advance(run)
-    page.locator(".badge.done").wait_for(timeout=15_000)
+    page.locator(".badge.done").wait_for()
     visitor.note_violations("finished")
 
     assert complaint.startswith("Enter more than the $0.80 that are spent already.")

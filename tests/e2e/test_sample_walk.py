@@ -9,6 +9,7 @@ from searches.reports.reports import report_html
 from searches.services.sample_data import FOLDER, load_run
 from searches.services.sample_follow_ups import load_follow_ups
 from tests.e2e.test_pages_walk import walk
+from tests.e2e.visitor import PATIENCE_MS, Visitor
 from tests.factories import make_sut
 from tests.searches.gate_factory import make_card, make_envelope, make_family, make_regression
 from vlmlab.web.roles import Role
@@ -76,21 +77,22 @@ def test_a_report_opens_from_a_disk_without_a_network(chromium, sample, tmp_path
     path = tmp_path / "report.html"
     path.write_text("".join(report_html(sample.campaign)), encoding="utf-8")
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
+    visitor = Visitor(page, "")
     problems, requests = [], []
     page.on("console", lambda line: problems.append(line.text) if line.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
 
     page.goto(path.as_uri(), wait_until="load")
-    page.wait_for_function(
-        "[...document.querySelectorAll('[data-plot]')].every((one) => one.dataset.drawn)", timeout=20_000
-    )
+    page.wait_for_function("[...document.querySelectorAll('[data-plot]')].every((one) => one.dataset.drawn)")
+    visitor.stand_still()
     drawn = page.locator("[data-plot] .main-svg").count()
     broken = page.evaluate("[...document.images].filter((one) => !one.naturalWidth).length")
-    wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-    page.set_viewport_size({"width": 390, "height": 900})
-    narrow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    wide = visitor.overflow
+    visitor.resize(390)
+    narrow = visitor.overflow
     with page.expect_download() as saved:
         page.locator("a[download='findings.csv']").click()
     context.close()
@@ -107,6 +109,7 @@ def test_a_report_says_all_it_has_to_say_without_scripts(chromium, sample, tmp_p
     path = tmp_path / "report.html"
     path.write_text("".join(report_html(sample.campaign)), encoding="utf-8")
     context = chromium.new_context(java_script_enabled=False, offline=True)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
 
     page.goto(path.as_uri())

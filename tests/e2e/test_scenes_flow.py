@@ -1,9 +1,11 @@
 """Kitchens, a domain of one's own and naming pictures, each in a real browser from beginning to end."""
 
+import re
+
 import pytest
 
 from searches.enums import RunState
-from searches.models import ConceptNaming, DomainVersion, Finding, Job, SearchRun
+from searches.models import DomainVersion, Finding, Job, SearchRun
 from searches.services.domain_store import find_domain
 from searches.services.jobs import run_job
 from searches.services.leases import take_job
@@ -12,6 +14,7 @@ from tests.searches.engine import FLAT, advance, as_new_process, scripted
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.web.roles import Role
 
+RUN = re.compile(r"/runs/\d+/$")
 INDOOR = load_domain("indoor")
 
 
@@ -46,20 +49,20 @@ def test_a_kitchen_is_composed_drawn_and_searched_and_a_missed_hazard_is_called_
     page.get_by_role("button", name="Draw the scene").click()
     page.locator(".job").wait_for()
     work()
-    page.locator(".job img").first.wait_for(timeout=15_000)
+    page.locator(".job img").first.wait_for()
     visitor.note_violations("the drawn kitchen")
 
     visitor.open("/runs/new/?domain=indoor")
     page.get_by_role("button", name="Start search").click()
-    page.wait_for_url("**/runs/*/")
+    page.wait_for_url(RUN)
     run = SearchRun.objects.get()
     finish(run)
-    page.goto(f"{visitor.base}/findings/")
-    visitor.note_violations("findings")
+    page.locator(".badge.done").wait_for()  # the page came again by itself; leaving before would cross that
+    visitor.open("/findings/")
+    page.locator("table").get_by_text("missed hazard").first.wait_for()
 
     assert run.campaign.domain == "indoor"
     assert Finding.objects.filter(direction="missed-hazard").exists()
-    assert page.locator("table").get_by_text("missed hazard").first.is_visible()
     assert visitor.problems == []
 
 
@@ -88,10 +91,10 @@ def test_a_driving_domain_with_one_changed_answer_is_searched_in_its_own_version
 
     visitor.open("/runs/new/?domain=careful")
     page.get_by_role("button", name="Start search").click()
-    page.wait_for_url("**/runs/*/")
+    page.wait_for_url(RUN)
     run = SearchRun.objects.get()
     finish(run)
-    page.reload()
+    page.locator(".badge.done").wait_for()  # the page came again by itself
     visitor.note_violations("run")
 
     assert (second.note, run.campaign.domain_version) == ("Never just drive on.", second.version)
@@ -114,8 +117,8 @@ def test_a_person_names_a_picture_without_being_told_and_sees_what_it_was(visit,
     page.get_by_role("button", name="Show me").click()
     page.wait_for_url("**/tell/*/")
     work()
-    page.get_by_alt_text("The picture to be named").wait_for(timeout=15_000)
-    job = Job.objects.exclude(pk__in=ConceptNaming.objects.values("job_id")).order_by("created_at").first()
+    page.get_by_alt_text("The picture to be named").wait_for()
+    job = Job.objects.get(pk=page.locator("input[name=job]").input_value())
     for concept in job.params["concepts"]:
         page.locator(f"#c-{concept}").check()
     page.get_by_role("button", name="That is what I see").click()
@@ -124,5 +127,5 @@ def test_a_person_names_a_picture_without_being_told_and_sees_what_it_was(visit,
     page.get_by_text("could not tell").wait_for()
     visitor.open("/tell/results/?domain=indoor")
 
-    assert page.get_by_text("the concept was named in 1 of 2 pictures").is_visible()
+    page.get_by_text("the concept was named in 1 of 2 pictures").wait_for()
     assert visitor.problems == []

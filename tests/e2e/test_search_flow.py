@@ -1,5 +1,7 @@
 """The main job in a real browser: start a search, watch it run, open a finding and see its pictures."""
 
+import re
+
 import pytest
 
 from searches.enums import RunState
@@ -9,6 +11,7 @@ from tests.factories import PASSWORD, make_finished_run, make_user
 from tests.searches.engine import FLAT, advance, as_new_process, scripted, start_run
 from vlmlab.web.roles import Role
 
+RUN = re.compile(r"/runs/\d+/$")
 DECODED_WIDTHS = """images => Promise.all(images.map(async (one) => {
   one.loading = "eager";
   await one.decode();
@@ -36,37 +39,37 @@ def test_a_newcomer_starts_a_search_watches_it_finish_and_sees_the_pictures_of_a
     page.locator("#id_username").fill("rosa")
     page.locator("#id_password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/")
+    page.wait_for_url(f"{visitor.base}/")
     page.get_by_role("link", name="New search").first.click()
     page.wait_for_url("**/runs/new/")
     page.get_by_role("button", name="Start search").click()
-    page.wait_for_url("**/runs/*/")
+    page.wait_for_url(RUN)
 
     assert page.locator(".title-row .badge").inner_text() == "Queued"
     run = SearchRun.objects.get()
 
     ends = [advance(run, slice_seconds=0.0)]
-    page.get_by_text("8 of 60 inferences").wait_for(timeout=15_000)
-    page.locator("[data-plot][data-drawn]").wait_for(timeout=20_000)
+    page.get_by_text("8 of 60 inferences").wait_for()
+    page.locator("[data-plot][data-drawn]").wait_for()
     page.get_by_text("Show the numbers").click()
     drawing = page.locator("[data-plot] .plot svg.main-svg").first.element_handle()
     ends.append(advance(run, slice_seconds=0.0))
-    page.get_by_text("16 of 60 inferences").wait_for(timeout=15_000)
-    page.locator("[data-plot][data-drawn]").wait_for(timeout=20_000)
+    page.get_by_text("16 of 60 inferences").wait_for()
+    page.locator("[data-plot][data-drawn]").wait_for()
     visitor.note_violations("while it runs")
 
     assert drawing.evaluate("drawing => drawing.isConnected")  # updated in place, not drawn anew
-    assert page.locator("[data-plot] details[open]").count() == 1
+    page.locator("[data-plot] details[open]").wait_for()
 
     while ends[-1] != SliceEnd.FINISHED and len(ends) < 50:
         ends.append(advance(run, slice_seconds=0.0))
-    page.locator(".badge.done").wait_for(timeout=15_000)
-    page.get_by_role("heading", name="Metrics").wait_for(timeout=15_000)
+    page.locator(".badge.done").wait_for()
+    page.get_by_role("heading", name="Metrics").wait_for()
 
     assert run.state == RunState.SUCCEEDED
-    page.locator("[data-plot][data-drawn]").wait_for(timeout=20_000)
+    page.locator("[data-plot][data-drawn]").wait_for()
     page.locator("section", has_text="suspected: found by the search").locator("a.set-link").first.click()
-    page.wait_for_url("**/findings/*/")
+    page.wait_for_url(re.compile(r"/findings/\d+/$"))
     page.wait_for_load_state("load")
     widths = page.locator(".gallery img, .picture img").evaluate_all(DECODED_WIDTHS)
     visitor.note_violations("finding")
@@ -119,7 +122,7 @@ def test_a_search_can_be_started_and_read_without_scripts(visit, transactional_d
 
     page.goto(visitor.base + "/runs/new/")
     page.get_by_role("button", name="Start search").click()
-    page.wait_for_url("**/runs/*/")
+    page.wait_for_url(RUN)
     advance(SearchRun.objects.get())
     page.reload()
 
