@@ -44,6 +44,7 @@ bench: setup ## measure what docs/benchmarks.md reports and needs no other envir
 	OMP_NUM_THREADS=2 PYTHONPATH=. $(BIN)/python benchmarks/sut_throughput.py vlmlab/assets/pocket
 	OMP_NUM_THREADS=2 PYTHONPATH=. $(BIN)/python benchmarks/sut_throughput.py vlmlab/assets/pocket --task boxes
 	PYTHONPATH=. $(BIN)/python benchmarks/replies.py
+	PYTHONPATH=. $(BIN)/python benchmarks/scripted.py --check
 	PYTHONPATH=. $(BIN)/python benchmarks/engine.py --trials 5000
 	PYTHONPATH=. $(BIN)/python benchmarks/pages.py
 	PYTHONPATH=. $(BIN)/python benchmarks/startup.py

@@ -7,6 +7,8 @@ import hypothesis
 import pytest
 from django.db import connection
 
+from tests.patience import PATIENCE_SECONDS
+
 # The same examples in every run, so that a verdict can be repeated; HYPOTHESIS_PROFILE=explore looks further.
 # A machine that is slow or busy is no failure.
 PATIENT = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
@@ -25,6 +27,7 @@ def django_db_modify_db_settings(tmp_path_factory):
     if connection.vendor == "sqlite":
         path = tmp_path_factory.mktemp("database") / "tests.sqlite3"
         connection.settings_dict["TEST"]["NAME"] = str(path)
+        connection.settings_dict["OPTIONS"]["timeout"] = PATIENCE_SECONDS  # for eighty writers at once
 
 
 @pytest.fixture(autouse=True)

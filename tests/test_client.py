@@ -13,6 +13,7 @@ from searches.services.tokens import create_token
 from searches.services.work import work_once
 from tests.doubles import paint_png
 from tests.factories import make_sut, make_user
+from tests.patience import PATIENCE_SECONDS
 from tests.searches.engine import CARELESS, FLAT, STOP, as_new_process
 from vlmlab.client import Lab, LabError, LabTimeout
 from vlmlab.web.roles import Role
@@ -55,7 +56,7 @@ def test_the_client_needs_neither_django_nor_torch():
     )
 
     found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
     )
 
     assert found.stdout.strip() == "[]"
@@ -351,7 +352,7 @@ def test_a_live_lab_from_a_system_to_its_findings(live_lab, tmp_path, settings):
     campaign = live_lab.start_search(
         suts=["toy"], config={"algorithm": "sits", "inference_budget": 60}, seed=11, name="Live"
     )
-    run = live_lab.wait(campaign.runs[0], poll=0.0, timeout=240, on_progress=progress.append)
+    run = live_lab.wait(campaign.runs[0], poll=0.0, timeout=PATIENCE_SECONDS, on_progress=progress.append)
     findings = live_lab.findings(run=run)
     path = live_lab.export(run, "json", tmp_path / "run.json")
     tried = live_lab.wait_for_job(live_lab.try_sut("toy", paint_png((1, 2, 3)), "What is this?"))

@@ -135,7 +135,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # WAL + IMMEDIATE: concurrent writers wait instead of failing with "database is locked".
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": 120 if IS_TEST else 20,  # seconds; eighty writers at once need patience on a busy machine
+        "timeout": 20,
         "init_command": (
             "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON; "
             f"PRAGMA synchronous={env.str('VLMLAB_SQLITE_SYNCHRONOUS', 'OFF' if IS_TEST else 'FULL')};"

@@ -245,6 +245,7 @@ def test_the_first_key_leads_past_the_navigation(visit, transactional_db):
     visitor.page.keyboard.press("Enter")
 
     visitor.page.locator("#main:focus").wait_for()
+    assert visitor.problems == []
 
 
 def test_the_watch_on_the_policy_sees_a_blocked_script(visit, transactional_db):

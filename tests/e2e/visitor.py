@@ -3,7 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-PATIENCE_MS = 90_000
+from tests.patience import PATIENCE_SECONDS
+
+PATIENCE_MS = 1_000 * PATIENCE_SECONDS
 # Nothing is on its way, and every chart that is near enough to be drawn is drawn.
 STANDS_STILL = """width => {
   const isNear = (one) => {

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
+
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_SECONDS = 120.0
 
 
 def clean_environment(**more: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.labs import PATIENCE_SECONDS
+from tests.patience import PATIENCE_SECONDS
 from vlmlab.core.errors import ConfigError
 from vlmlab.serve.broker import (
     bundled_program,

@@ -10,7 +10,8 @@ from dataclasses import asdict
 
 import pytest
 
-from tests.serve.labs import PATIENCE_SECONDS, ROOT, children_of, clean_environment, is_alive, wait_until
+from tests.patience import PATIENCE_SECONDS
+from tests.serve.labs import ROOT, children_of, clean_environment, is_alive, wait_until
 from vlmlab.serve.plan import PLAN_VARIABLE, Part, Plan
 from vlmlab.serve.supervisor import Running, Supervisor
 

@@ -14,15 +14,8 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 import pytest
 
 from searches.management.commands.up import default_renderers
-from tests.serve.labs import (
-    PATIENCE_SECONDS,
-    ROOT,
-    children_of,
-    is_alive,
-    lab_environment,
-    start_lab,
-    wait_until,
-)
+from tests.patience import PATIENCE_SECONDS
+from tests.serve.labs import ROOT, children_of, is_alive, lab_environment, start_lab, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX processes")]
 
@@ -30,6 +23,7 @@ SECOND_PROCESS = """
 import django
 django.setup()
 from django.test import Client
+from tests.patience import PATIENCE_SECONDS
 answer = Client(headers={"host": "localhost"}).post("/login/", {"username": "mallory", "password": "x"})
 print(answer.status_code, answer.get("Retry-After"))
 """

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_SECONDS
 from tools.pocket.train import PLANS
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "pocket" / "make.sh"
@@ -29,7 +30,7 @@ def made(tmp_path):
             env={**os.environ, "PYTHON": str(stub), "FAILS_AT": fails_at},
             check=False,
             capture_output=True,
-            timeout=240,
+            timeout=PATIENCE_SECONDS,
         )
         return outcome.returncode, (tmp_path / "calls.txt").read_text().splitlines()
 

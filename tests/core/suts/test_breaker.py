@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from tests.core.suts.test_remote import BUSY, PATIENCE_S, WRONG_KEY, FakeProvider, Time, params, request
+from tests.core.suts.test_remote import BUSY, WRONG_KEY, FakeProvider, Time, params, request
+from tests.patience import PATIENCE_SECONDS
 from vlmlab.core.suts.base import SutReply
 from vlmlab.core.suts.breaker import Breaker
 from vlmlab.core.suts.context import SutContext
@@ -166,7 +167,7 @@ def test_close_ends_calls_that_wait_in_line_as_errors():
     class Slow(FakeProvider):
         def send(self, call):
             answer = super().send(call)
-            release.wait(PATIENCE_S)
+            release.wait(PATIENCE_SECONDS)
             return answer
 
         def close(self):
@@ -180,9 +181,9 @@ def test_close_ends_calls_that_wait_in_line_as_errors():
     )
 
     asking.start()
-    assert provider.was_asked.wait(PATIENCE_S)
+    assert provider.was_asked.wait(PATIENCE_SECONDS)
     sut.close()
-    asking.join(PATIENCE_S)
+    asking.join(PATIENCE_SECONDS)
 
     assert not asking.is_alive()
     assert [reply.text for reply in replies] == ["to 0"] + [""] * 19

@@ -11,6 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.patience import PATIENCE_SECONDS
 from tests.peers.server import Peer, slow, status
 from vlmlab.core.suts.http_json import JsonEndpoint
 from vlmlab.core.suts.network import AllowedNetwork, NetworkPolicy
@@ -86,7 +87,7 @@ def test_close_wakes_a_thread_that_waits_for_an_answer_over_tls(tls_peer):
     while not peer.requests:
         time.sleep(0.005)
     remote.close()
-    asking.join(120)
+    asking.join(PATIENCE_SECONDS)
 
     assert failures == ["connection"]
 

@@ -11,6 +11,7 @@ import openai
 import pytest
 
 from tests.doubles import paint_png
+from tests.patience import PATIENCE_SECONDS
 from tests.peers import openai_chat as wire
 from tests.peers.server import dropped, page, redirect, slow, status
 from vlmlab.core.errors import SutError
@@ -266,7 +267,7 @@ def test_close_ends_calls_that_wait_for_an_answer(peer, make):
     while len(peer.requests) < 3:
         time.sleep(0.005)
     sut.close()
-    asking.join(120)
+    asking.join(PATIENCE_SECONDS)
 
     assert not asking.is_alive()
     assert [reply.is_call_error for reply in replies] == [True] * 3

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.doubles import paint_png
+from tests.patience import PATIENCE_SECONDS
 from vlmlab.core.errors import ImageError, SutError
 from vlmlab.core.suts.base import SutRequest
 from vlmlab.core.suts.kinds import SUT_KINDS, parse_params
@@ -100,7 +101,7 @@ def test_previews_and_checks_import_no_heavy_library_before_they_are_used():
     )
 
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True
     )
 
     assert done.stdout.strip() == "[]"

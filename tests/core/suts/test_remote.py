@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from tests.doubles import paint_png
+from tests.patience import PATIENCE_SECONDS
 from vlmlab.core.suts.base import SutRequest
 from vlmlab.core.suts.context import SutContext
 from vlmlab.core.suts.provider import CallFailure, ProviderReply
@@ -14,7 +15,6 @@ from vlmlab.core.suts.remote_params import OpenAIChatParams
 from vlmlab.core.suts.retry import DEFAULT_RETRIES, RetryPolicy
 
 BUSY = CallFailure("rate_limit", "The server is asked too often.", is_retryable=True, retry_after_s=3.0)
-PATIENCE_S = 120.0
 WRONG_KEY = CallFailure("key", "The server refused the API key.", is_retryable=False)
 
 
@@ -186,7 +186,7 @@ def test_a_slow_answer_gives_signs_of_life_meanwhile(make, monkeypatch):
 
     class Slow(FakeProvider):
         def send(self, call):
-            release.wait(PATIENCE_S)
+            release.wait(PATIENCE_SECONDS)
             return super().send(call)
 
     def sign():
@@ -206,7 +206,7 @@ def test_what_stops_the_work_rises_and_no_further_call_is_sent(make):
     class SlowFromTheSecond(FakeProvider):
         def send(self, call):
             if self.calls:
-                is_stopped.wait(PATIENCE_S)
+                is_stopped.wait(PATIENCE_SECONDS)
             return super().send(call)
 
     def stop():
@@ -239,9 +239,9 @@ def test_close_ends_a_wait_for_the_next_try_and_closes_the_provider():
     asking = threading.Thread(target=lambda: replies.extend(sut.generate([request("a")])))
 
     asking.start()
-    assert provider.was_asked.wait(PATIENCE_S)
+    assert provider.was_asked.wait(PATIENCE_SECONDS)
     sut.close()
-    asking.join(PATIENCE_S)
+    asking.join(PATIENCE_SECONDS)
 
     assert not asking.is_alive()
     assert provider.is_closed

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.patience import PATIENCE_SECONDS
 from vlmlab.core.images import encode_png
 from vlmlab.core.suts.base import SutRequest
 from vlmlab.core.suts.context import SutContext
@@ -82,7 +83,7 @@ def started(tmp_path_factory):
         yield Started(port, process, log)
     finally:
         process.kill()  # it has nothing to save, and takes seconds to end in order
-        process.wait(60)
+        process.wait(PATIENCE_SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +151,9 @@ def test_the_adapter_gets_the_letters_that_the_checkpoint_gives_in_this_process(
 def test_openais_own_client_gets_the_same_letters(server, local_letters):
     import openai
 
-    with openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=120) as client:
+    with openai.OpenAI(
+        base_url=server.url, api_key="none", max_retries=0, timeout=PATIENCE_SECONDS
+    ) as client:
         letters = [
             client.chat.completions.create(
                 model=str(CHECKPOINT),

@@ -24,10 +24,10 @@ from searches.enums import RunState
 from searches.models import SearchRun
 from searches.services import reaper, work
 from searches.services.presence import presence
+from tests.patience import PATIENCE_SECONDS
 from tests.searches.engine import FLAT, advance, as_new_process, run_digest, scripted, start_run
 
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE_SECONDS = 120.0
 FAST = {
     "LEASE_SECONDS": 2,
     "REAPER_SECONDS": 0.2,

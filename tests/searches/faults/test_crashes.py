@@ -10,8 +10,9 @@ from searches.enums import RunState
 from searches.models import Blob
 from searches.services.blobs import blob_path
 from searches.services.crashes import CRASH_POINTS
+from tests.patience import PATIENCE_SECONDS
 from tests.searches.engine import run_digest
-from tests.searches.faults.lab import PATIENCE_SECONDS, tidy_up, wait_for
+from tests.searches.faults.lab import tidy_up, wait_for
 
 FIRST = ("after_claim", "after_answers", "inside_commit_last", "after_commit")
 
@@ -53,12 +54,13 @@ def test_a_worker_killed_at_any_named_place_in_any_batch_changes_nothing(lab, se
 
 def test_a_worker_command_killed_and_started_again_resumes_the_run(lab):
     run, wanted = lab.pair(inference_budget=60, sut={"latency_ms": 60})
-    first = lab.start_command("worker", "--queues", "cpu")
+    patient = {"VLMLAB_LEASE_SECONDS": "3600"}  # a restart on the same machine does not wait for its end
+    first = lab.start_command("worker", "--queues", "cpu", **patient)
     wait_for(lambda: run.samples.count() >= 16)
     first.kill()
     first.wait()
 
-    second = lab.start_command("worker", "--queues", "cpu")
+    second = lab.start_command("worker", "--queues", "cpu", **patient)
     lab.finish(run)
     second.terminate()
 

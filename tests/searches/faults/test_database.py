@@ -11,8 +11,9 @@ from django.db import DatabaseError, connection
 
 from searches.enums import RunState
 from searches.models import SearchRun
+from tests.patience import PATIENCE_SECONDS
 from tests.searches.engine import run_digest
-from tests.searches.faults.lab import PATIENCE_SECONDS, wait_for
+from tests.searches.faults.lab import wait_for
 
 
 def hold_write_lock(path: str, seconds: float) -> threading.Thread:

@@ -12,8 +12,9 @@ from searches.enums import FINAL_STATES, RunState, WordTableKind, WordTableState
 from searches.models import CachedReply, Campaign, SearchRun, User, WordTableRecord
 from searches.services.datasets import delete_dataset
 from searches.services.word_table_review import delete_word_table
+from tests.patience import PATIENCE_SECONDS
 from tests.searches.engine import as_new_process
-from tests.searches.faults.lab import PATIENCE_SECONDS, wait_for
+from tests.searches.faults.lab import wait_for
 from tests.searches.modality_engine import (
     advance_all,
     breaks_now_and_then,

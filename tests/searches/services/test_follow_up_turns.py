@@ -15,10 +15,9 @@ from searches.services.follow_up_wishes import confirm_wish
 from searches.services.follow_ups import create_follow_up
 from searches.services.run_endings import run_ended
 from tests.factories import make_finding, make_run, make_trial
+from tests.patience import PATIENCE_SECONDS
 from tests.searches.engine import scripted
 from tests.searches.follow_up_engine import suspects
-
-PATIENCE_SECONDS = 120.0
 
 pytestmark = [
     pytest.mark.postgres,

@@ -8,6 +8,7 @@ from searches.services.sample_data import load_sample_data
 from searches.services.sample_modality import load_profiles
 from searches.services.sample_seeds import load_seeds
 from searches.services.suts import load_sut, unload_sut
+from vlmlab.core.images import sha256_of
 from vlmlab.core.suts.base import SutRequest
 
 pytestmark = pytest.mark.django_db
@@ -42,14 +43,11 @@ def test_two_campaigns_are_shipped_and_all_their_runs_have_ended(profiles):
 
 @pytest.mark.parametrize("slug", ["pocket", "pocket-early"])
 def test_shipped_models_still_give_the_answers_of_the_shipped_cases(profiles, slug):
-    """Prompts are equal; a pixel or a word of an answer may be another one on another processor."""
     cases = a_case_of_each_regime(slug)
-    made, likeness = [], []
+    made = []
     for case in cases:
         perturber = perturber_of(case.modality_run)
-        strategy = perturber.space.strategy(case.severities)
-        made.append(perturber.perturbed(strategy))
-        likeness.append(perturber.likeness(strategy).ms_ssim)
+        made.append(perturber.perturbed(perturber.space.strategy(case.severities)))
 
     replies = load_sut(SutRecord.objects.get(slug=slug)).generate(
         [SutRequest(one.png, one.prompt) for one in made]
@@ -58,5 +56,5 @@ def test_shipped_models_still_give_the_answers_of_the_shipped_cases(profiles, sl
 
     assert len(cases) == 3
     assert [one.prompt for one in made] == [case.prompt for case in cases]
-    assert likeness == pytest.approx([case.ms_ssim for case in cases], abs=1e-3)
-    assert sum(reply.text == case.raw_text for reply, case in zip(replies, cases, strict=True)) >= 2
+    assert [sha256_of(one.png) for one in made] == [case.image_sha256 for case in cases]
+    assert [reply.text for reply in replies] == [case.raw_text for case in cases]

@@ -10,6 +10,7 @@ import pytest
 from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
+from tests.patience import PATIENCE_SECONDS
 from tests.peers.pictures import drawn
 from vlmlab.core.errors import ConfigError, SutError
 from vlmlab.core.scenes.prompts_for_pictures import PicturePrompt
@@ -220,7 +221,7 @@ def test_making_a_provider_imports_no_boto3():
     )
 
     ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
     )
 
     assert ran.stdout.strip() == "[]"

@@ -7,6 +7,7 @@ import sys
 import pytest
 from pydantic import ValidationError
 
+from tests.patience import PATIENCE_SECONDS
 from vlmlab.core.scenes.catalogue import load_domain
 from vlmlab.core.scenes.render.backend_kinds import BackendContext
 from vlmlab.core.scenes.render.backends import SCENE_BACKENDS
@@ -76,7 +77,7 @@ def test_table_of_back_ends_loads_neither_scenic_nor_the_client():
     )
 
     shown = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
     )
 
     assert shown.stdout.strip() == "[]"
