@@ -23,7 +23,6 @@ SECOND_PROCESS = """
 import django
 django.setup()
 from django.test import Client
-from tests.patience import PATIENCE_SECONDS
 answer = Client(headers={"host": "localhost"}).post("/login/", {"username": "mallory", "password": "x"})
 print(answer.status_code, answer.get("Retry-After"))
 """
