@@ -88,7 +88,7 @@ def test_a_part_that_does_not_listen_is_killed_when_its_time_is_over(supervise, 
     supervisor.send_signal(signal.SIGTERM)
 
     assert supervisor.wait(PATIENCE_SECONDS) == 0
-    assert time.monotonic() - began > 0.4
+    assert 0.4 < time.monotonic() - began < 5
 
 
 def test_a_second_ctrl_c_ends_the_patience(supervise, tmp_path):

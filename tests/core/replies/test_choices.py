@@ -338,13 +338,11 @@ def _seconds(raw, n_statements):
 @pytest.mark.parametrize("n_statements", [0, 4])
 @pytest.mark.parametrize("piece", HOSTILE)
 @pytest.mark.parametrize("length", [60_000, 1_000_000])
-def test_parse_choice_takes_time_in_proportion_to_hostile_text(piece, length, n_statements):
-    texts = [piece * (size // len(piece)) for size in (length // 16, length)]
+def test_parse_choice_stays_fast_on_hostile_text(piece, length, n_statements):
+    raw = piece * (length // len(piece))
 
-    short, long = (min(_seconds(text, n_statements) for _ in range(3)) for text in texts)
-
-    # Sixteen times the text; a reader that looks back would need 256 times as long.
-    assert long < 64 * short + 0.2
+    # A reader that looks back would need minutes; another try only for what else the machine does.
+    assert any(_seconds(raw, n_statements) < 1.0 for _ in range(3))
 
 
 @pytest.mark.parametrize(

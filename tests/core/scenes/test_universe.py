@@ -1,5 +1,6 @@
 """The universe of valid sets equals a slow, obvious enumeration."""
 
+import time
 from itertools import combinations
 
 import numpy as np
@@ -95,10 +96,14 @@ def test_universe_is_built_once():
     assert DRIVING.universe(5) is DRIVING.universe()
 
 
-def test_universe_of_driving_has_110_664_sets():
+def test_universe_is_built_in_under_a_second():
     fresh = catalogue.load_domain.__wrapped__("driving")
+    start = time.process_time()
 
-    assert len(fresh.universe()) == 110_664
+    count = len(fresh.universe())
+
+    assert count == 110_664
+    assert time.process_time() - start < 1.0
 
 
 def test_enumerate_masks_without_constraints_gives_all_combinations():
